@@ -1,0 +1,126 @@
+"""Everything that can be wrong, as one tree.
+
+```
+RheostatError
+├── InvalidModel            a description contradicts itself; lists every mistake
+├── ControlError
+│   ├── IllegalStep         a protocol received an event it does not expect
+│   └── Conflict            two changes want the same operator
+└── RuntimeFault            something outside failed: a node, a query, a file
+    ├── Fenced              a producer of an old epoch tried to write
+    ├── NodeUnreachable     an agent does not answer
+    ├── OperatorFailed      the user's code raised
+    └── CannotMove          a state cannot be moved the way that was asked
+```
+
+Wrong use of a function is a plain `ValueError` with the value in it. Expected non-success (infeasible, refused, out of
+time) is a result, never an exception.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One thing that is wrong in a description, where it is, and what to write instead."""
+
+    where: tuple[str | int, ...]
+    """Path inside the description, such as ("operators", 2, "key")."""
+    what: str
+    """What is wrong, in words."""
+    remedy: str = ""
+    """What to write instead."""
+
+    def __str__(self) -> str:
+        place = ".".join(str(part) for part in self.where) or "document"
+        return f"{place}: {self.what}" + (f"; {self.remedy}" if self.remedy else "")
+
+
+class RheostatError(Exception):
+    """The root: whatever Rheostat itself has to complain about."""
+
+
+class InvalidModel(RheostatError):
+    """A description contradicts itself. Lists every mistake, not only the first."""
+
+    def __init__(self, subject: str, mistakes: Sequence[Mistake]) -> None:
+        super().__init__(subject, mistakes)
+        self.subject, self.mistakes = subject, tuple(mistakes)
+
+    def __str__(self) -> str:
+        return f"{self.subject}: " + "; ".join(str(mistake) for mistake in self.mistakes)
+
+
+class ControlError(RheostatError):
+    """A decision or a protocol went wrong."""
+
+
+class IllegalStep(ControlError):
+    """A protocol received an event it does not expect in its state."""
+
+    def __init__(self, state: str, event: str, history: Sequence[str] = ()) -> None:
+        super().__init__(state, event, history)
+        self.state, self.event, self.history = state, event, tuple(history)
+
+    def __str__(self) -> str:
+        return f"{self.event} is not expected in {self.state} (after {', '.join(self.history) or 'nothing'})"
+
+
+class Conflict(ControlError):
+    """Two changes want the same operator at once."""
+
+    def __init__(self, operator: str, running: str) -> None:
+        super().__init__(operator, running)
+        self.operator, self.running = operator, running
+
+    def __str__(self) -> str:
+        return f"operator {self.operator} is being changed already ({self.running}); wait for it to finish"
+
+
+class RuntimeFault(RheostatError):
+    """Something outside failed: a node, a query, a file."""
+
+
+class Fenced(RuntimeFault):
+    """A producer of an old epoch tried to write after a newer one had taken over."""
+
+    def __init__(self, producer: str, epoch: int) -> None:
+        super().__init__(producer, epoch)
+        self.producer, self.epoch = producer, epoch
+
+    def __str__(self) -> str:
+        return f"producer {self.producer} of epoch {self.epoch} is fenced off: a newer instance has taken over"
+
+
+class NodeUnreachable(RuntimeFault):
+    """An agent does not answer."""
+
+    def __init__(self, node: str, reason: str) -> None:
+        super().__init__(node, reason)
+        self.node, self.reason = node, reason
+
+    def __str__(self) -> str:
+        return f"node {self.node} does not answer: {self.reason}"
+
+
+class OperatorFailed(RuntimeFault):
+    """The user's code raised. Names operator, node and the user's line."""
+
+    def __init__(self, operator: str, node: str, cause: str) -> None:
+        super().__init__(operator, node, cause)
+        self.operator, self.node, self.cause = operator, node, cause
+
+    def __str__(self) -> str:
+        return f"operator {self.operator} on node {self.node}: {self.cause}"
+
+
+class CannotMove(RuntimeFault):
+    """A state cannot be moved the way that was asked."""
+
+    def __init__(self, operator: str, reason: str) -> None:
+        super().__init__(operator, reason)
+        self.operator, self.reason = operator, reason
+
+    def __str__(self) -> str:
+        return f"the state of {self.operator} cannot be moved: {self.reason}"
