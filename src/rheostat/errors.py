@@ -3,6 +3,7 @@
 ```
 RheostatError
 ├── InvalidModel            a description contradicts itself; lists every mistake
+├── InvalidDocument         a file does not describe what it should; lists every mistake with its line
 ├── ControlError
 │   ├── IllegalStep         a protocol received an event it does not expect
 │   └── Conflict            two changes want the same operator
@@ -37,6 +38,23 @@ class Mistake:
         return f"{place}: {self.what}" + (f"; {self.remedy}" if self.remedy else "")
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Located:
+    """One thing that is wrong in a file, on which line, and what to write instead."""
+
+    file: str
+    """The file where it must be mended, as the user named it."""
+    line: int
+    """Counted from 1."""
+    what: str
+    """What is wrong, in words."""
+    remedy: str = ""
+    """What to write instead."""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.what}" + (f"; {self.remedy}" if self.remedy else "")
+
+
 class RheostatError(Exception):
     """The root: whatever Rheostat itself has to complain about."""
 
@@ -50,6 +68,17 @@ class InvalidModel(RheostatError):
 
     def __str__(self) -> str:
         return f"{self.subject}: " + "; ".join(str(mistake) for mistake in self.mistakes)
+
+
+class InvalidDocument(RheostatError):
+    """Files that do not describe what they should. Lists every mistake by file and line, one per line of text."""
+
+    def __init__(self, mistakes: Sequence[Located]) -> None:
+        super().__init__(mistakes)
+        self.mistakes = tuple(sorted(set(mistakes)))
+
+    def __str__(self) -> str:
+        return "\n".join(str(mistake) for mistake in self.mistakes)
 
 
 class ControlError(RheostatError):

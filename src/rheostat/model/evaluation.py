@@ -88,7 +88,10 @@ def overloaded_nodes(placed: Placed, tolerance: float = 1e-9) -> dict[str, tuple
 
 def overloaded_links(placed: Placed, tolerance: float = 1e-9) -> dict[tuple[str, str], tuple[float, float]]:
     """Paths whose streams need more than B_(u,v)."""
-    index, bandwidth = placed.infrastructure.index, placed.infrastructure.network.bandwidth_tps
-    loads = qos.link_loads_tps(placed)
-    limits = {ends: float(bandwidth[index[ends[0]], index[ends[1]]]) for ends in loads}
-    return {ends: (load, limits[ends]) for ends, load in loads.items() if load > limits[ends] + tolerance}
+    u, v, loads = qos.link_loads_tps(placed)
+    limits = placed.infrastructure.network.bandwidth_tps[u, v]
+    nodes = placed.infrastructure.nodes
+    return {
+        (nodes[u[k]].name, nodes[v[k]].name): (float(loads[k]), float(limits[k]))
+        for k in np.nonzero(loads > limits + tolerance)[0]
+    }

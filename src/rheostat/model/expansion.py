@@ -1,8 +1,10 @@
 """What do the executors see? The graph of replicas that S-ODP places one by one [ODP 6.2].
 
 Every operator becomes as many vertices as it has replicas, every stream a complete bipartite graph with its rate
-split evenly. Placing the expanded application on single nodes is deploying the original one on multisets: traffic,
-network usage, elastic energy, availability, response time and resource use are the same numbers.
+split evenly. Placing the expanded application on single nodes is deploying the original one on multisets: cost,
+traffic, network usage, elastic energy, availability and resource use are the same numbers. Response time is not: EDRP
+takes the worst replica and the worst pair at every step, a path of executors has to leave from where it arrived, so
+its longest can be shorter.
 """
 
 from collections.abc import Mapping

@@ -7,6 +7,7 @@ operator at most. Planner (price of a hop), runtime (queries) and `show --physic
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rheostat.model.application import Application, Grouping, Operator, Stream
 from rheostat.model.deployment import Deployment, Replicas
@@ -61,7 +62,7 @@ def fused_streams(application: Application, deployment: Deployment) -> frozenset
 
 
 def _neighbours(names: tuple[str, ...]) -> list[tuple[str, str]]:
-    return list(zip(names, names[1:], strict=False))
+    return list(pairwise(names))
 
 
 def _joins(application: Application, placed: Mapping[str, Replicas], chain: list[str], stream: Stream) -> bool:

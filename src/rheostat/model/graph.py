@@ -83,11 +83,11 @@ def edge_mistakes(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> lis
         seen.add((source, target))
         if source in known and target in known:
             sound.append((source, target))
-    cycle = find_cycle(names, sound)
-    if cycle:
+    while cycle := find_cycle(names, sound):
         position = edges.index((cycle[0], cycle[1]))
         what = f"the streams form a cycle: {' -> '.join(cycle)}"
         mistakes.append(Mistake(("streams", position), what, "an application is acyclic: remove one of these streams"))
+        sound = [edge for edge in sound if edge != edges[position]]
     return mistakes
 
 

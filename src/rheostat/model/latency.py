@@ -7,6 +7,7 @@ milliseconds. A latency is infinite when the replica is saturated and never nega
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf, isfinite
 from typing import ClassVar, Protocol, Self
 
@@ -122,9 +123,9 @@ class Tabulated:
     def __post_init__(self) -> None:
         """Refuses a table that is no increasing function."""
         loads, latencies = _checked_points(self.loads_tps, self.latencies_ms)
-        if any(b <= a for a, b in zip(loads, loads[1:], strict=False)):
+        if any(b <= a for a, b in pairwise(loads)):
             raise ValueError(f"loads must increase strictly, got {loads}")
-        if any(b < a for a, b in zip(latencies, latencies[1:], strict=False)):
+        if any(b < a for a, b in pairwise(latencies)):
             raise ValueError(f"latencies must not decrease with the load, got {latencies}")
 
     def latency_ms(self, load_tps: float) -> float:

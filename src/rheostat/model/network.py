@@ -84,10 +84,10 @@ class Network:
         shape = delays_ms.shape
         return cls(
             np.array(delays_ms, dtype=float),
-            np.full(shape, default.transfer_mbps),
-            np.full(shape, default.price),
-            np.full(shape, default.availability),
-            np.full(shape, default.bandwidth_tps),
+            np.full(shape, default.transfer_mbps, dtype=float),
+            np.full(shape, default.price, dtype=float),
+            np.full(shape, default.availability, dtype=float),
+            np.full(shape, default.bandwidth_tps, dtype=float),
         )
 
     @classmethod
@@ -138,6 +138,6 @@ def _along_paths(direct: dict[str, Matrix], predecessors: NDArray[np.int32]) -> 
             result[name][moving] = _COMBINE[name](result[name][moving], hop)
         here[moving] = before[moving]
     cut_off = here != origins
-    for name in result:
-        result[name][cut_off] = _NO_LINK[name]
+    for name, matrix in result.items():
+        matrix[cut_off] = _NO_LINK[name]
     return result

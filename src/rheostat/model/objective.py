@@ -66,7 +66,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class EdrpObjective:
-    """A cost to minimise: F = w_r R/R_max + w_c C/C_max + w_d T_D/T_D,max [EDRP, eq. 12]."""
+    """A cost to minimise: response time, cost and downtime, each by its bound."""
 
     response_time: float = 0.5
     """w_r."""
@@ -125,7 +125,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class OdpObjective:
-    """A utility to maximise: response time, availability and one network metric [ODP, eq. 9, 22]."""
+    """A utility to maximise: response time, availability and one network metric."""
 
     response_time: float = 1.0
     """w_r."""
@@ -151,7 +151,7 @@ class OdpObjective:
             )
             + self.bounds.mistakes()
         )
-        if self.availability_range is not None and not 0 < self.availability_range.least:
+        if self.availability_range is not None and not self.availability_range.least > 0:
             what = "an availability of 0 has no logarithm"
             found.append(Mistake(("normalisers", "availability"), what, "write [least, greatest] with least > 0"))
         if found:

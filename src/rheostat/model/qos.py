@@ -6,12 +6,13 @@ a multiset of one. Delays and latencies are milliseconds, rates tuples per secon
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from math import exp
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rheostat.model.placed import Placed, Values
+from rheostat.model.placed import Indices, Placed, Values
 
 
 def operator_latencies_ms(placed: Placed) -> Values:
@@ -66,14 +67,14 @@ def path_delay_ms(placed: Placed, path: Sequence[str]) -> float:
     """R_π = Σ R_i along the path + Σ D_(i,j) along its streams [EDRP, eq. 6; ODP, eq. 2]."""
     latencies, delays = operator_latencies_ms(placed), _by_ends(placed)
     inside = sum(float(latencies[placed.position[name]]) for name in path)
-    return inside + sum(delays[ends] for ends in zip(path, path[1:], strict=False))
+    return inside + sum(delays[ends] for ends in pairwise(path))
 
 
 def critical_path(placed: Placed) -> tuple[str, ...]:
     """The source-sink path whose delay is the response time; of equals, the first in name order."""
     finished, delays = _completion_times(placed), _by_ends(placed)
-    latest = max(finished.values())
-    path = [min(name for name, time in finished.items() if time == latest)]
+    ends = [name for name in finished if not placed.application.outputs[name]]
+    path = [max(sorted(ends), key=finished.__getitem__)]
     while streams := placed.application.inputs[path[0]]:
         path.insert(0, max(streams, key=lambda s: (finished[s.source] + delays[s.ends], s.source)).source)
     return tuple(path)
@@ -142,15 +143,17 @@ def resource_use(placed: Placed) -> Values:
     return np.bincount(placed.node, weights=taken, minlength=len(placed.infrastructure.nodes)).astype(float)
 
 
-def link_loads_tps(placed: Placed) -> dict[tuple[str, str], float]:
-    """Σ_(i,j) λ_(i,j) y_{(i,j),(u,v)}, for every pair of nodes in use: the left side of ODP (17)."""
+def link_loads_tps(placed: Placed) -> tuple[Indices, Indices, Values]:
+    """Σ_(i,j) λ_(i,j) y_{(i,j),(u,v)}, for every pair of nodes in use: the left side of ODP (17).
+
+    As arrays u, v, load: with many replicas there are many pairs.
+    """
     u, v = placed.pair_nodes
     crossing = placed.crosses
     size = len(placed.infrastructure.nodes)
     keys, inverse = np.unique(u[crossing] * size + v[crossing], return_inverse=True)
     loads = np.bincount(inverse, weights=placed.pair_rate[crossing], minlength=len(keys))
-    names = [node.name for node in placed.infrastructure.nodes]
-    return {(names[key // size], names[key % size]): float(x) for key, x in zip(keys, loads, strict=True)}
+    return keys // size, keys % size, loads.astype(float)
 
 
 def all_paths(placed: Placed) -> Iterable[tuple[str, ...]]:

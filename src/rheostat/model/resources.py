@@ -205,7 +205,7 @@ class Infrastructure:
 
     @cached_property
     def log_availabilities(self) -> Matrix:
-        """a_u = log A_u of every node [ODP, eq. 8]."""
+        """a_u = log A_u of every node, as ODP (8) sums them."""
         return np.log([node.availability for node in self.nodes])
 
     def store_round_trip_ms(self, node: str) -> float:

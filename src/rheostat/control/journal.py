@@ -1,0 +1,60 @@
+"""A journal in memory, and the one written form an entry has.
+
+The form is canonical JSON: the same decisions give the same bytes, so that two runs can be compared byte for byte.
+"""
+
+import json
+from collections.abc import Iterator
+from math import isfinite
+
+from rheostat.control.ports import Entry, Json
+
+
+def to_line(entry: Entry) -> str:
+    """One line of canonical JSON: sorted keys, no spaces, no NaN."""
+    whole = {"kind": entry.kind, "at": entry.at_seconds, "facts": dict(entry.facts)}
+    return json.dumps(whole, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def from_line(line: str) -> Entry:
+    """The entry that was written."""
+    whole = json.loads(line)
+    return Entry(whole["kind"], whole["at"], whole["facts"])
+
+
+class MemoryJournal:
+    """Forgets everything when it ends: for simulation and tests."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def append(self, entry: Entry) -> int:
+        """Kept as its line, so that nobody can change it afterwards."""
+        check_entry(entry)
+        self._lines.append(to_line(entry))
+        return len(self._lines)
+
+    def read(self, after: int = 0, kind: str | None = None) -> Iterator[tuple[int, Entry]]:
+        """In order."""
+        for number, line in enumerate(self._lines[after:], start=after + 1):
+            entry = from_line(line)
+            if kind is None or entry.kind == kind:
+                yield number, entry
+
+
+def check_entry(entry: Entry) -> None:
+    """Refuses what could not be read back as it was."""
+    if not entry.kind or not isfinite(entry.at_seconds):
+        raise ValueError(f"an entry needs a kind and a time, got {entry.kind!r} at {entry.at_seconds}")
+    if not _is_plain(dict(entry.facts)):
+        raise ValueError(f"facts must be plain JSON with finite numbers and text keys, got {entry.facts!r}")
+
+
+def _is_plain(value: Json) -> bool:
+    if value is None or isinstance(value, bool | int | str):
+        return True
+    if isinstance(value, float):
+        return isfinite(value)
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
+    return isinstance(value, list | tuple) and all(_is_plain(item) for item in value)

@@ -1,0 +1,187 @@
+"""What is known about a running application, and how long is it good for?
+
+A `Sample` is what somebody measured: figures of one subject at one moment. An `Observation` is everything known at a
+moment: the last reading of every figure of every subject. A figure that is too old is not known; a policy that needs
+it holds, and says so.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import isfinite
+
+
+class Of(StrEnum):
+    """What kind of thing a figure describes."""
+
+    OPERATOR = "operator"
+    INSTANCE = "instance"
+    """The replicas of one operator on one node."""
+    STREAM = "stream"
+    NODE = "node"
+    LINK = "link"
+    APPLICATION = "application"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Subject:
+    """The thing that was measured."""
+
+    of: Of
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuses a subject without its names."""
+        wanted = 2 if self.of in {Of.INSTANCE, Of.STREAM, Of.LINK} else 1
+        if len(self.names) != wanted or not all(self.names):
+            raise ValueError(f"{self.of} takes {wanted} name(s), got {self.names}")
+
+    @classmethod
+    def operator(cls, name: str) -> "Subject":
+        """All replicas of an operator together."""
+        return cls(Of.OPERATOR, (name,))
+
+    @classmethod
+    def instance(cls, operator: str, node: str) -> "Subject":
+        """The replicas of an operator on a node."""
+        return cls(Of.INSTANCE, (operator, node))
+
+    @classmethod
+    def stream(cls, source: str, target: str) -> "Subject":
+        """A stream between two operators."""
+        return cls(Of.STREAM, (source, target))
+
+    @classmethod
+    def node(cls, name: str) -> "Subject":
+        """A computing node."""
+        return cls(Of.NODE, (name,))
+
+    @classmethod
+    def link(cls, source: str, target: str) -> "Subject":
+        """The path from one node to another."""
+        return cls(Of.LINK, (source, target))
+
+    @classmethod
+    def application(cls, name: str) -> "Subject":
+        """The application as a whole."""
+        return cls(Of.APPLICATION, (name,))
+
+    def __str__(self) -> str:
+        return f"{self.of} {' '.join(self.names)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What a number means, in which unit, of what, and how old it may be to be believed."""
+
+    meaning: str
+    unit: str
+    of: frozenset[Of]
+    max_age_seconds: float = 30.0
+
+
+_WORK = frozenset({Of.OPERATOR, Of.INSTANCE})
+_APPLICATION = frozenset({Of.APPLICATION})
+_NODE = frozenset({Of.NODE})
+
+FIGURES: Mapping[str, Figure] = {
+    # Rates and load change within a control period.
+    "input_rate": Figure("tuples received", "tuples/s", _WORK | {Of.STREAM}),
+    "output_rate": Figure("tuples emitted", "tuples/s", _WORK | {Of.STREAM}),
+    "true_rate": Figure("tuples one replica could process if it were always busy", "tuples/s", _WORK, 120.0),
+    "utilization": Figure("share of the replicas' time that processing takes: b x rate / k", "1", _WORK),
+    "backlog": Figure("tuples that wait in the input channels", "tuples", _WORK | {Of.STREAM}),
+    "lag_seconds": Figure("age of the oldest tuple that waits", "s", _WORK),
+    "batch_ms": Figure("duration of a micro-batch", "ms", _WORK),
+    "batch_fixed_ms": Figure(
+        "part of a micro-batch that does not depend on its rows: a of a + b x rows", "ms", _WORK, 600.0
+    ),
+    "batch_row_ms": Figure("part of a micro-batch per row: b of a + b x rows", "ms", _WORK, 600.0),
+    "user_code_ms": Figure("time inside the user's function per tuple", "ms", _WORK, 120.0),
+    "latency_ms": Figure("R_i: time of a tuple in the operator", "ms", _WORK),
+    "replicas": Figure("replicas running", "1", _WORK),
+    "cpu_seconds": Figure("processor time used since the start", "s", _WORK | {Of.NODE}),
+    # State grows slowly, and is asked for when a move is planned.
+    "state_rows": Figure("rows in the state store", "rows", _WORK, 120.0),
+    "state_bytes": Figure("size of the state", "bytes", _WORK, 120.0),
+    # Nodes.
+    "cpu": Figure("share of its processors in use", "1", _NODE),
+    "memory_bytes": Figure("resident memory in use", "bytes", _NODE),
+    "memory_limit_bytes": Figure("memory it may use", "bytes", _NODE, 3600.0),
+    "slots_used": Figure("resources taken by replicas", "1", _NODE),
+    "availability": Figure("share of heartbeats that came in time", "1", _NODE | {Of.LINK}, 300.0),
+    "heartbeat_age": Figure("time since the last heartbeat", "s", _NODE),
+    # Between nodes.
+    "delay_ms": Figure("one-way delay by network coordinates", "ms", frozenset({Of.LINK}), 300.0),
+    "round_trip_ms": Figure("measured round trip", "ms", frozenset({Of.LINK}), 300.0),
+    "hop_ms": Figure("time from commit to commit through a channel", "ms", frozenset({Of.LINK, Of.STREAM}), 600.0),
+    # From source to sink.
+    "response_mean_ms": Figure("mean response time from source to sink", "ms", _APPLICATION),
+    "response_p50_ms": Figure("median response time", "ms", _APPLICATION),
+    "response_p95_ms": Figure("95th percentile of the response time", "ms", _APPLICATION),
+    "response_p99_ms": Figure("99th percentile of the response time", "ms", _APPLICATION),
+    "downtime_seconds": Figure("time paused by reconfigurations since the start", "s", _APPLICATION, 3600.0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Figures of one subject at one moment, as somebody measured them."""
+
+    subject: Subject
+    at_seconds: float
+    figures: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        """Refuses figures nobody knows, of the wrong thing, or that are no numbers."""
+        for name, value in self.figures.items():
+            figure = FIGURES.get(name)
+            if figure is None or self.subject.of not in figure.of:
+                raise ValueError(f"{name} is no figure of {self.subject}")
+            if not isfinite(value):
+                raise ValueError(f"{name} of {self.subject} is {value}: leave out what was not measured")
+        if not isfinite(self.at_seconds):
+            raise ValueError(f"a sample needs its time, got {self.at_seconds}")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A value and when it was measured."""
+
+    value: float
+    at_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Everything known at a moment."""
+
+    at_seconds: float
+    readings: Mapping[tuple[Subject, str], Reading] = field(default_factory=dict)
+
+    def updated(self, samples: Iterable[Sample], at_seconds: float) -> "Observation":
+        """With newer samples taken in; an older sample never replaces a newer reading."""
+        readings = dict(self.readings)
+        for sample in samples:
+            for name, value in sample.figures.items():
+                known = readings.get((sample.subject, name))
+                if known is None or sample.at_seconds >= known.at_seconds:
+                    readings[sample.subject, name] = Reading(value, sample.at_seconds)
+        return Observation(at_seconds, readings)
+
+    def value(self, subject: Subject, figure: str) -> float | None:
+        """The last reading, or None if there is none that is young enough."""
+        if figure not in FIGURES:
+            raise ValueError(f"{figure} is no figure: known are {', '.join(FIGURES)}")
+        reading = self.readings.get((subject, figure))
+        if reading is None or self.at_seconds - reading.at_seconds > FIGURES[figure].max_age_seconds:
+            return None
+        return reading.value
+
+    def stale(self) -> tuple[tuple[Subject, str], ...]:
+        """What was known once and is too old now."""
+        return tuple(sorted(key for key in self.readings if self.value(*key) is None))
+
+    def subjects(self, of: Of) -> tuple[Subject, ...]:
+        """All subjects of a kind that anything is known about."""
+        return tuple(sorted({subject for subject, _ in self.readings if subject.of is of}))

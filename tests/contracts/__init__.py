@@ -1,0 +1,1 @@
+"""One suite per port. An implementation passes it by subclassing and giving the fixture."""
