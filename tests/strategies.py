@@ -118,6 +118,7 @@ def _traits(kind: Kind) -> st.SearchStrategy[dict[str, Any]]:
         "code_bytes": st.sampled_from([0, 1000, 5_000_000]),
         "code": st.sampled_from(["", "my_app.operators:sentences", "app:f"]),
         "event_time": st.sampled_from(["", "", "at"]),
+        "watermark_seconds": st.sampled_from([None, None, 0.0, 7.5]),
         "parameters": st.just(()) | parameters(),
     }
     if kind is Kind.STATEFUL:
@@ -306,7 +307,7 @@ def edrp_objectives(draw: st.DrawFn) -> EdrpObjective:
     """Whatever is weighed is bounded."""
     drawn, bound, no_bound = draw(weights()), numbers(0.1, 1000), st.just(inf)
     limits = [draw(bound if weight > 0 else bound | no_bound) for weight in drawn]
-    return EdrpObjective(*drawn, bounds=Bounds(*limits, availability=draw(st.just(0.0) | probabilities())))
+    return EdrpObjective(*drawn[:3], bounds=Bounds(*limits, availability=draw(st.just(0.0) | probabilities())))
 
 
 @st.composite

@@ -84,6 +84,8 @@ class Operator:
     """Import path of the user's function, `package.module:function`."""
     event_time: str = ""
     """Column of its output that holds the event time, if it has one."""
+    watermark_seconds: float | None = None
+    """How late its input may be; the watermark is set by the runtime, so that all instances of it agree on one."""
     parameters: tuple[tuple[str, str | int | float | bool], ...] = ()
     """Arguments for the user's function."""
 
@@ -111,6 +113,9 @@ class Operator:
             value = getattr(self, name)
             if not (isfinite(value) and value >= 0):
                 found.append(Mistake((*where, name), f"{value} is not a finite number >= 0", "write a number >= 0"))
+        late = self.watermark_seconds
+        if late is not None and not (isfinite(late) and late >= 0):
+            found.append(Mistake((*where, "watermark_seconds"), f"{late} is not a finite number >= 0", "write seconds"))
         if self.min_replicas < 1:
             found.append(Mistake((*where, "min_replicas"), f"{self.min_replicas} is below 1", "write at least 1"))
         if self.max_replicas < max(1, self.min_replicas):

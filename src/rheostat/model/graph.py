@@ -7,6 +7,7 @@ mistakes told at once.
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import TypeVar
 
 from rheostat.errors import Mistake
@@ -83,11 +84,13 @@ def edge_mistakes(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> lis
         seen.add((source, target))
         if source in known and target in known:
             sound.append((source, target))
-    while cycle := find_cycle(names, sound):
+    # A graph that is nothing but cycles has more of them than anybody wants to read.
+    while (cycle := find_cycle(names, sound)) and len(mistakes) < 100:
         position = edges.index((cycle[0], cycle[1]))
         what = f"the streams form a cycle: {' -> '.join(cycle)}"
         mistakes.append(Mistake(("streams", position), what, "an application is acyclic: remove one of these streams"))
-        sound = [edge for edge in sound if edge != edges[position]]
+        told = set(pairwise(cycle))
+        sound = [edge for edge in sound if edge not in told]
     return mistakes
 
 

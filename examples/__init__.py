@@ -1,0 +1,1 @@
+"""Applications one can run: the four of the papers. Each knows its own right answer."""

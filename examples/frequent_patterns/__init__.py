@@ -1,0 +1,1 @@
+"""Frequent Pattern Detection, the application of Elastic Storm."""

@@ -1,0 +1,1 @@
+"""Tag-and-Count, the application of ODP's prototype experiments."""

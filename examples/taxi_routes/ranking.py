@@ -1,0 +1,199 @@
+"""Counting and ranking: the stateful operators, which wait for control totals and for nothing else (see `ticks`).
+
+| stream | columns |
+|---|---|
+| countByWindow | key_group, minute, route, trips: every route of the window, when all its trips are counted |
+| partialRank | minute, key_group, top: array of (route, trips). One row per minute and key group, be it empty |
+| globalRank | minute (timestamp), ranking: array of (route, trips), when all key groups have reported |
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
+from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+
+from examples.taxi_routes.definition import RANKS, WINDOW_MINUTES
+from rheostat.runtime.api import operator
+from rheostat.runtime.service_time import with_service_time
+
+_TOP = "array<struct<route: string, trips: bigint>>"
+
+
+@operator(key="key_group", max_replicas=3)
+def count_by_window(routes: DataFrame, ticks: DataFrame, *, service_ms: float = 0.0) -> DataFrame:
+    """Trips of every route in the 30 minutes up to each tick."""
+    rows = with_service_time(routes, service_ms).select(
+        "key_group", "minute", "route", F.lit(1).cast("bigint").alias("trips")
+    )
+    output = "key_group int, minute bigint, route string, trips bigint"
+    grouped = rows.unionByName(_awaited(ticks)).groupBy("key_group")
+    return grouped.transformWithState(CountByWindow(), output, "append", "none")
+
+
+@operator(key="key_group", max_replicas=3)
+def partial_rank(counts: DataFrame, ticks: DataFrame, *, service_ms: float = 0.0) -> DataFrame:
+    """The first ten of every key group and minute."""
+    rows = with_service_time(counts, service_ms).select("key_group", "minute", "route", "trips")
+    grouped = rows.unionByName(_awaited(ticks)).groupBy("key_group")
+    return grouped.transformWithState(PartialRank(), f"minute bigint, key_group int, top {_TOP}", "append", "none")
+
+
+@operator(key="minute", max_replicas=1)
+def global_rank(reports: DataFrame, *, groups: int, service_ms: float = 0.0) -> DataFrame:
+    """The first ten of every minute."""
+    grouped = with_service_time(reports, service_ms).groupBy("minute")
+    ranked = grouped.transformWithState(GlobalRank(groups), f"minute bigint, ranking {_TOP}", "append", "none")
+    return ranked.select(F.timestamp_seconds(60 * F.col("minute")).alias("minute"), "ranking")
+
+
+def _awaited(ticks: DataFrame) -> DataFrame:
+    """What a tick says to one key group: a row without a route, with the trips to wait for.
+
+    The application may use fewer key groups than the runtime has; a tick then reaches groups that nothing is in.
+    """
+    awaited = F.get("trips", F.col("key_group")).cast("bigint").alias("trips")
+    mine = ticks.where(F.col("key_group") < F.size("trips"))
+    return mine.select("key_group", "minute", F.lit(None).cast("string").alias("route"), awaited)
+
+
+def first_ten(counts: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Most trips first, then by route."""
+    return sorted(counts, key=lambda count: (-count[1], count[0]))[:RANKS]
+
+
+class CountByWindow(StatefulProcessor):
+    """State per key group: trips by minute and route, and the ticks that wait for trips."""
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Declares the state."""
+        self._minutes = handle.getMapState("minutes", "minute bigint", "routes array<string>, trips array<bigint>")
+        self._ticks = handle.getValueState("ticks", "minutes array<bigint>, trips array<bigint>")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: ARG002, N802, N803 - Spark's names
+        """Adds what has arrived, then answers ticks, in order, until one whose trips are not all there."""
+        fresh: dict[int, Counter[str]] = {}
+        waiting = self._waiting()
+        known = len(waiting)
+        for minute, route, trips in ((row["minute"], row["route"], row["trips"]) for row in rows):
+            if route is None:
+                waiting[minute] = trips
+            else:
+                fresh.setdefault(minute, Counter())[route] += trips
+        held = self._add(fresh, everything=bool(waiting))
+        done = []
+        for minute in sorted(waiting):
+            window: Counter[str] = Counter()
+            for past in range(minute - WINDOW_MINUTES + 1, minute + 1):
+                window.update(held.get(past, {}))
+            if window.total() != waiting[minute]:
+                break
+            done.append(minute)
+            for route, trips in window.items():
+                yield Row(key_group=key[0], minute=minute, route=route, trips=trips)
+        if done or len(waiting) != known:
+            self._forget(held, waiting, done)
+
+    def _waiting(self) -> dict[int, int]:
+        if not self._ticks.exists():
+            return {}
+        minutes, trips = self._ticks.get()
+        return dict(zip(minutes, trips, strict=True))
+
+    def _add(self, fresh: dict[int, Counter[str]], *, everything: bool) -> dict[int, Counter[str]]:
+        """Stores what is new; returns what is held, of all minutes if asked for."""
+        held: dict[int, Counter[str]] = {}
+        if everything:
+            held = {minute: _counter(value) for (minute,), value in self._minutes.iterator()}
+        for minute, counts in fresh.items():
+            if not everything and self._minutes.containsKey((minute,)):
+                held[minute] = _counter(self._minutes.getValue((minute,)))
+            held.setdefault(minute, Counter()).update(counts)
+            self._minutes.updateValue((minute,), (list(held[minute]), list(held[minute].values())))
+        return held
+
+    def _forget(self, held: dict[int, Counter[str]], waiting: dict[int, int], done: list[int]) -> None:
+        """Keeps the ticks that wait, and the minutes the next tick can ask for."""
+        left = {minute: trips for minute, trips in waiting.items() if minute not in done}
+        self._ticks.update((list(left), list(left.values())))
+        for minute in held:
+            if done and minute <= done[-1] + 1 - WINDOW_MINUTES:
+                self._minutes.removeKey((minute,))
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def _counter(value: Any) -> Counter[str]:
+    routes, trips = value
+    return Counter(dict(zip(routes, trips, strict=True)))
+
+
+class PartialRank(StatefulProcessor):
+    """State per key group and minute: trips seen, trips to wait for (-1: not yet known), and the first ten so far."""
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Declares the state."""
+        value = "seen bigint, awaited bigint, routes array<string>, trips array<bigint>"
+        self._minutes = handle.getMapState("minutes", "minute bigint", value)
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: ARG002, N802, N803 - Spark's names
+        """Ranks what has arrived; reports minutes that are complete."""
+        fresh: dict[int, list[tuple[str, int]]] = {}
+        ticks: dict[int, int] = {}
+        for minute, route, trips in ((row["minute"], row["route"], row["trips"]) for row in rows):
+            fresh.setdefault(minute, [])
+            if route is None:
+                ticks[minute] = trips
+            else:
+                fresh[minute].append((route, trips))
+        for minute, counts in sorted(fresh.items()):
+            seen, awaited, top = self._held(minute)
+            seen += sum(trips for _, trips in counts)
+            awaited = ticks.get(minute, awaited)
+            top = first_ten([*top, *counts])
+            if seen == awaited:
+                self._minutes.removeKey((minute,))
+                ranked = [Row(route=route, trips=trips) for route, trips in top]
+                yield Row(minute=minute, key_group=key[0], top=ranked)
+            else:
+                self._minutes.updateValue((minute,), (seen, awaited, [r for r, _ in top], [n for _, n in top]))
+
+    def _held(self, minute: int) -> tuple[int, int, list[tuple[str, int]]]:
+        if not self._minutes.containsKey((minute,)):
+            return 0, -1, []
+        seen, awaited, routes, trips = self._minutes.getValue((minute,))
+        return seen, awaited, list(zip(routes, trips, strict=True))
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+class GlobalRank(StatefulProcessor):
+    """State per minute: how many key groups have reported, and the first ten so far."""
+
+    def __init__(self, groups: int) -> None:
+        self._groups = groups
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Declares the state."""
+        self._state = handle.getValueState("reports", "reports int, routes array<string>, trips array<bigint>")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: ARG002, N802, N803 - Spark's names
+        """Merges reports; closes the minute with the last one."""
+        reports, routes, trips = self._state.get() if self._state.exists() else (0, [], [])
+        counts = list(zip(routes, trips, strict=True))
+        for row in rows:
+            reports += 1
+            counts += [(entry["route"], entry["trips"]) for entry in row["top"]]
+        top = first_ten(counts)
+        if reports < self._groups:
+            self._state.update((reports, [route for route, _ in top], [trips for _, trips in top]))
+        else:
+            self._state.clear()
+            yield Row(minute=key[0], ranking=[Row(route=route, trips=trips) for route, trips in top])
+
+    def close(self) -> None:
+        """Nothing to release."""

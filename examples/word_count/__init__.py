@@ -1,0 +1,1 @@
+"""Word Count, the application of E2DF."""

@@ -1,0 +1,19 @@
+"""Which known word was meant?"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def probable(word: str, known: Iterable[str]) -> str | None:
+    """The word itself if it is known, else the one that looks most like it, if any does.
+
+    >>> probable("cuont", ["count", "source"])
+    'count'
+    >>> probable("nothing like it", ["count", "source"]) is None
+    True
+    """
+    words = list(known)
+    if word in words:
+        return word
+    close = get_close_matches(word, words, n=1, cutoff=0.6)
+    return close[0] if close else None

@@ -1,0 +1,1 @@
+"""Where should everything run? Planners from the papers and beyond, behind one protocol."""

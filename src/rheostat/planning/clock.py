@@ -1,0 +1,30 @@
+"""How much time is left? Started when a planner starts, asked everywhere it could stay for long."""
+
+from dataclasses import dataclass, field
+from math import inf
+from time import perf_counter
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Counts wall-clock seconds against a limit."""
+
+    limit_seconds: float = inf
+    started: float = field(default_factory=perf_counter)
+
+    def seconds(self) -> float:
+        """Since the start."""
+        return perf_counter() - self.started
+
+    def left(self) -> float:
+        """Until the limit; never negative."""
+        return max(0.0, self.limit_seconds - self.seconds())
+
+    def is_over(self) -> bool:
+        """Whether the limit has passed."""
+        return self.seconds() >= self.limit_seconds
+
+    @property
+    def deadline(self) -> float:
+        """The limit as a reading of `perf_counter`."""
+        return self.started + self.limit_seconds

@@ -1,0 +1,68 @@
+"""The proven optimum of ODP and EDRP on any graph, or the best found with a proven bound.
+
+1. `local_search` gives a feasible deployment to begin with; it is checked like any other.
+2. `lagrangian` bounds what single nodes can reach (`levels` says why that bounds the multisets, too).
+3. `filtering` generates only the multisets that could be part of something better.
+4. `search` explores these by branch and bound. It is exact whatever the bounds are worth: they only decide how long
+   it takes. Node capacity, links, all bounds, downtime and the price of a hop are computed exactly on the way.
+"""
+
+from dataclasses import dataclass, field, replace
+from math import inf, isfinite
+
+import numpy as np
+
+from rheostat.model.deployment import Deployment
+from rheostat.planning.branching import explored
+from rheostat.planning.clock import Clock
+from rheostat.planning.conflict import explained
+from rheostat.planning.instance import Instance
+from rheostat.planning.local_search import LocalSearch, improved
+from rheostat.planning.normalisers import normalised
+from rheostat.planning.outcome import Effort, Outcome, Status, answer, relative_gap
+from rheostat.planning.planner import SILENT, Progress
+from rheostat.planning.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """Finds the optimum and proves it, in the time it is given."""
+
+    beginning: LocalSearch = field(default_factory=lambda: LocalSearch(rounds=20_000, restarts=2))
+    """Where the first feasible deployment comes from."""
+    explains: bool = True
+    """Whether it looks for the conflict in an infeasible problem."""
+
+    def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
+        """The optimum, or the best found in time with its gap, or why there is none."""
+        clock = Clock(problem.limits.seconds)
+        instance = Instance(normalised(problem))
+        if not _has_choices(instance):
+            return self._infeasible(instance, Effort(clock.seconds()))
+        first = improved(instance, self.beginning, clock)
+        if first is not None:
+            progress.report(_value(instance, first), None, inf)
+        found = explored(instance, first, clock)
+        effort = Effort(clock.seconds(), found.explored, found.generated, found.note)
+        if found.deployment is None and found.complete:
+            return self._infeasible(instance, effort)
+        bound = instance.own_terms(found.lower + instance.coefficients.constant) if isfinite(found.lower) else None
+        if found.deployment is None:
+            return Outcome(Status.NO_ANSWER, bound=bound, effort=effort)
+        outcome = answer(instance.problem, found.deployment, bound, effort)
+        if outcome.objective is not None and outcome.bound is not None:
+            progress.report(outcome.objective, outcome.bound, relative_gap(outcome.objective, outcome.bound))
+        return outcome
+
+    def _infeasible(self, instance: Instance, effort: Effort) -> Outcome:
+        conflict = explained(instance.problem, replace(self, explains=False)) if self.explains else ()
+        return Outcome(Status.INFEASIBLE, effort=effort, conflict=conflict)
+
+
+def _has_choices(instance: Instance) -> bool:
+    """Whether every operator has a node and a number of replicas that does not saturate it."""
+    return bool(instance.allowed.any(axis=1).all() and np.isfinite(instance.latencies).any(axis=1).all())
+
+
+def _value(instance: Instance, deployment: Deployment) -> float:
+    return instance.problem.value_of(instance.problem.evaluated(deployment))

@@ -1,0 +1,492 @@
+"""The hot loop of `search`: depth-first branch and bound over flat arrays, compiled.
+
+It works off a budget of nodes and returns, so that its caller can look at the clock and report; all its state is in
+`State`, and the next call goes on where the last one stopped.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from rheostat.planning.instance import Indices, Values
+from rheostat.planning.path_kernel import Way
+
+
+class Tables(NamedTuple):
+    """What does not change during a search. Operators are counted by depth: the order in which they are decided.
+
+    Tables lie one after another in `data`; the rest are their offsets, [depth, slot], -1 for none.
+    """
+
+    data: Values
+    sizes: Indices
+    """Choices per depth."""
+    unary: Indices
+    term: Indices
+    """What the replicas add to F."""
+    latency: Indices
+    tail: Indices
+    """Least delay from here to the end."""
+    downtime: Indices
+    replicas: Indices
+    """Row of the depth's first choice in `nodes`."""
+    nodes: Indices
+    """Node numbers of all choices, -1 after the last."""
+    identity: Indices
+    """Equal for equal multisets, over all operators; indexed like `nodes`."""
+    distinct: Indices
+    """Number of different nodes, indexed like `nodes`."""
+    group_first: Indices
+    """[depth, group]: an earlier depth, -1 for none."""
+    group_second: Indices
+    group_table_first: Indices
+    group_table_second: Indices
+    message: Indices
+    groups: Indices
+    """Groups per depth."""
+    edge_source: Indices
+    """[depth, incoming stream]: depth of its source."""
+    edge_delay: Indices
+    edge_term: Indices
+    edge_price: Indices
+    edge_log: Indices
+    edges: Indices
+    """Incoming streams per depth."""
+    edge_flow: Values
+    edge_rate: Values
+    edge_fusable: Indices
+    edge_single: Indices
+    """1 where the grouping allows one query only with a single replica."""
+    through: Values
+    resources: Values
+    capacity: Values
+    capacity_price: Values
+    bandwidth: Values
+    """[u, v], or empty if unlimited."""
+    stateful: Indices
+    routed: Indices
+    """[head, operator]: 1 if a query with this head already gets its input by the operator's key."""
+    replica_price: Values
+    log_node: Values
+    rest_price: Values
+    """Least price of everything after this depth."""
+    rest_log: Values
+    """Best log availability of everything after this depth."""
+    on_path: Indices
+    """Depth of the last operator on the path that is decided at this depth, -1 for none."""
+    stand_in: Indices
+    """The path's candidate of every replica, indexed like `nodes`."""
+    rest_beside: Values
+    """Least cost of everything beside the path after this depth."""
+    unit: Values
+    """Size of a unit of the path's memory."""
+    path_price: Values
+    """Price of every node's capacity along the path."""
+    node_class: Indices
+    """Nodes of one class can be exchanged; empty if that is not to be used."""
+    way: Way
+    after: Values
+    """Least cost after every state of the path, empty if there is none."""
+
+
+class Scalars(NamedTuple):
+    """Numbers that do not change during a search."""
+
+    response: float
+    weight: float
+    """Of a millisecond in the bounds: the objective's factor and the price of being late."""
+    downtime: float
+    constant: float
+    room: float
+    """Σ price x capacity."""
+    hop: float
+    response_bound: float
+    cost_bound: float
+    log_bound: float
+    downtime_bound: float
+    downtime_floor: float
+    """No downtime in this search is below this."""
+    gap: float
+    path_weight: float
+    path_room: float
+    watch_cost: bool
+    watch_log: bool
+
+
+class State(NamedTuple):
+    """Where the search is."""
+
+    cursor: Indices
+    """[depth, nodes explored]."""
+    chosen: Indices
+    best: Indices
+    upper: Values
+    """[value of the best]."""
+    candidate: Indices
+    bound: Values
+    count: Indices
+    position: Indices
+    finished: Values
+    fixed: Values
+    """Value of the relaxation with what is decided."""
+    slack: Values
+    """What true completion times add to it."""
+    length: Values
+    pause: Values
+    price: Values
+    log: Values
+    additive: Values
+    """What is decided adds to F, response time and downtime apart."""
+    head: Indices
+    has_state: Indices
+    used: Values
+    load: Values
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def run(t: Tables, c: Scalars, s: State, budget: int) -> bool:  # pragma: no cover - compiled
+    """Explores up to `budget` nodes; whether there is nothing left to explore."""
+    depths = len(t.sizes)
+    depth = s.cursor[0]
+    explored = 0
+    while depth >= 0:
+        at = s.position[depth]
+        limit = s.upper[0] - 1e-9 - c.gap * abs(s.upper[0] + c.constant)
+        if at >= s.count[depth] or s.bound[depth, at] >= limit:
+            depth -= 1
+            if depth >= 0:
+                _take(t, s, depth, -1.0)
+            continue
+        if explored >= budget:
+            s.cursor[0] = depth
+            s.cursor[1] += explored
+            return False
+        s.position[depth] += 1
+        explored += 1
+        s.chosen[depth] = s.candidate[depth, at]
+        if not _enter(t, c, s, depth):
+            continue
+        _take(t, s, depth, 1.0)
+        if depth == depths - 1:
+            _settle(t, c, s)
+            _take(t, s, depth, -1.0)
+            continue
+        depth += 1
+        _expand(t, c, s, depth)
+    s.cursor[0] = -1
+    s.cursor[1] += explored
+    return True
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def expand_root(t: Tables, c: Scalars, s: State) -> None:  # pragma: no cover - compiled
+    """Makes the first depth's candidates."""
+    _expand(t, c, s, 0)
+    s.cursor[0] = 0
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _take(t: Tables, s: State, depth: int, sign: float) -> None:  # pragma: no cover - compiled
+    """Adds (or removes) what the choice at a depth takes of nodes and links."""
+    row = t.replicas[depth] + s.chosen[depth]
+    for k in range(t.nodes.shape[1]):
+        u = t.nodes[row, k]
+        if u < 0:
+            break
+        s.used[u] += sign * t.resources[depth]
+    if len(t.bandwidth):
+        _carry(t, s, depth, sign)
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _carry(t: Tables, s: State, depth: int, sign: float) -> None:  # pragma: no cover - compiled
+    row = t.replicas[depth] + s.chosen[depth]
+    for k in range(t.edges[depth]):
+        source = t.edge_source[depth, k]
+        other = t.replicas[source] + s.chosen[source]
+        before, after = _size(t, other), _size(t, row)
+        share = sign * t.edge_rate[depth, k] / (before * after)
+        for a in range(before):
+            for b in range(after):
+                u, v = t.nodes[other, a], t.nodes[row, b]
+                if u != v:
+                    s.load[u, v] += share
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _size(t: Tables, row: int) -> int:  # pragma: no cover - compiled
+    size = 0
+    while size < t.nodes.shape[1] and t.nodes[row, size] >= 0:
+        size += 1
+    return size
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _links_hold(t: Tables, s: State, depth: int) -> bool:  # pragma: no cover - compiled
+    """Whether no link of the choice at this depth is overloaded, the choice included."""
+    if not len(t.bandwidth):
+        return True
+    _carry(t, s, depth, 1.0)
+    row, fits = t.replicas[depth] + s.chosen[depth], True
+    for k in range(t.edges[depth]):
+        source = t.edge_source[depth, k]
+        other = t.replicas[source] + s.chosen[source]
+        for a in range(_size(t, other)):
+            for b in range(_size(t, row)):
+                u, v = t.nodes[other, a], t.nodes[row, b]
+                if u != v and s.load[u, v] > t.bandwidth[u, v] + 1e-9:
+                    fits = False
+    _carry(t, s, depth, -1.0)
+    return fits
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _hop(t: Tables, c: Scalars, s: State, depth: int, k: int) -> float:  # pragma: no cover - compiled
+    """What an incoming stream pays for leaving its query; sets the chain the operator belongs to."""
+    source = t.edge_source[depth, k]
+    row, other = t.replicas[depth] + s.chosen[depth], t.replicas[source] + s.chosen[source]
+    fused = t.edge_fusable[depth, k] == 1 and t.identity[row] == t.identity[other]
+    if fused and t.edge_single[depth, k] == 1 and _size(t, row) > 1:
+        fused = False
+    if fused and t.stateful[depth] == 1:
+        routed = t.distinct[row] == 1 or t.routed[s.head[source], depth] == 1
+        fused = s.has_state[source] == 0 and routed
+    if not fused:
+        return c.hop
+    s.head[depth] = s.head[source]
+    s.has_state[depth] = max(s.has_state[source], t.stateful[depth])
+    return 0.0
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _enter(t: Tables, c: Scalars, s: State, depth: int) -> bool:  # pragma: no cover - compiled
+    """Computes everything exactly for the choice at this depth; False if it breaks a bound or is too dear."""
+    x = s.chosen[depth]
+    own = t.data[t.latency[depth] + x]
+    s.head[depth], s.has_state[depth] = depth, t.stateful[depth]
+    arrival, length = 0.0, t.through[depth] * own
+    price, log = 0.0, 0.0
+    s.additive[depth] = t.data[t.term[depth] + x] + (s.additive[depth - 1] if depth > 0 else 0.0)
+    for k in range(t.edges[depth]):
+        source = t.edge_source[depth, k]
+        cell = s.chosen[source] * t.sizes[depth] + x
+        delay = t.data[t.edge_delay[depth, k] + cell]
+        length += t.edge_flow[depth, k] * delay
+        s.additive[depth] += t.data[t.edge_term[depth, k] + cell]
+        if c.hop > 0 and t.edge_fusable[depth, k] == 1:
+            # The table has the hop already where the two ends differ.
+            row, other = t.replicas[depth] + x, t.replicas[source] + s.chosen[source]
+            if t.identity[row] == t.identity[other]:
+                delay += _hop(t, c, s, depth, k)
+        arrival = max(arrival, s.finished[source] + delay)
+        if c.watch_cost:
+            price += t.data[t.edge_price[depth, k] + cell]
+        if c.watch_log:
+            log += t.data[t.edge_log[depth, k] + cell]
+    s.finished[depth] = arrival + own
+    if s.finished[depth] + t.data[t.tail[depth] + x] > c.response_bound + 1e-9:
+        return False
+    return _weigh(t, c, s, depth, length, price, log) and _links_hold(t, s, depth)
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _weigh(
+    t: Tables, c: Scalars, s: State, depth: int, length: float, price: float, log: float
+) -> bool:  # pragma: no cover - compiled
+    """Sums up to this depth, and whether they can still lead to something better."""
+    x = s.chosen[depth]
+    row = t.replicas[depth] + x
+    before = depth - 1
+    s.pause[depth] = t.data[t.downtime[depth] + x]
+    s.fixed[depth] = _relaxed(t, s, depth, x)
+    s.length[depth] = length
+    slack = 0.0
+    start = s.finished[depth] - t.data[t.latency[depth] + x]
+    for k in range(t.edges[depth]):
+        source = t.edge_source[depth, k]
+        delay = t.data[t.edge_delay[depth, k] + s.chosen[source] * t.sizes[depth] + x]
+        slack += t.edge_flow[depth, k] * (start - s.finished[source] - delay)
+    s.slack[depth] = slack
+    s.price[depth], s.log[depth] = price, log
+    if c.watch_cost or c.watch_log:
+        for k in range(t.nodes.shape[1]):
+            u = t.nodes[row, k]
+            if u < 0:
+                break
+            s.price[depth] += t.replica_price[depth]
+            s.log[depth] += t.log_node[u]
+    if before >= 0:
+        s.pause[depth] = max(s.pause[depth], s.pause[before])
+        s.length[depth] += s.length[before]
+        s.slack[depth] += s.slack[before]
+        s.price[depth] += s.price[before]
+        s.log[depth] += s.log[before]
+    if s.pause[depth] > c.downtime_bound + 1e-9:
+        return False
+    if c.watch_cost and s.price[depth] + t.rest_price[depth] > c.cost_bound + 1e-9:
+        return False
+    if c.watch_log and s.log[depth] + t.rest_log[depth] < c.log_bound - 1e-12:
+        return False
+    limit = s.upper[0] - 1e-9 - c.gap * abs(s.upper[0] + c.constant)
+    return _total(c, s, depth) < limit
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _total(c: Scalars, s: State, depth: int) -> float:  # pragma: no cover - compiled
+    """The lower bound of everything that begins with what is decided."""
+    pause = max(s.pause[depth], c.downtime_floor)
+    return s.fixed[depth] - c.room + c.weight * s.slack[depth] + c.downtime * pause
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _message(t: Tables, s: State, depth: int) -> float:  # pragma: no cover - compiled
+    """What the relaxation had estimated for this depth."""
+    total = 0.0
+    for g in range(t.groups[depth]):
+        a, b = t.group_first[depth, g], t.group_second[depth, g]
+        cell = 0
+        if a >= 0:
+            cell = s.chosen[a]
+            if b >= 0:
+                cell = cell * t.sizes[b] + s.chosen[b]
+        total += t.data[t.message[depth, g] + cell]
+    return total
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _relaxed(t: Tables, s: State, depth: int, x: int) -> float:  # pragma: no cover - compiled
+    """Value of the relaxation with this choice, given those before."""
+    value = t.data[t.unary[depth] + x] - _message(t, s, depth)
+    for g in range(t.groups[depth]):
+        a, b = t.group_first[depth, g], t.group_second[depth, g]
+        if a >= 0:
+            value += t.data[t.group_table_first[depth, g] + s.chosen[a] * t.sizes[depth] + x]
+        if b >= 0:
+            value += t.data[t.group_table_second[depth, g] + s.chosen[b] * t.sizes[depth] + x]
+    return value + (s.fixed[depth - 1] if depth > 0 else s.fixed[len(t.sizes)])
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _fits(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no cover - compiled
+    row, fits, taken = t.replicas[depth] + x, True, 0
+    for k in range(t.nodes.shape[1]):
+        u = t.nodes[row, k]
+        if u < 0:
+            break
+        s.used[u] += t.resources[depth]
+        taken += 1
+        if s.used[u] > t.capacity[u] + 1e-9:
+            fits = False
+            break
+    for k in range(taken):
+        s.used[t.nodes[row, k]] -= t.resources[depth]
+    return fits
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _is_first(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no cover - compiled
+    """Whether every empty node that a choice takes is the first empty one of its class, but for those it takes too."""
+    row = t.replicas[depth] + x
+    for k in range(t.nodes.shape[1]):
+        u = t.nodes[row, k]
+        if u < 0:
+            break
+        if s.used[u] > 0:
+            continue
+        for v in range(u):
+            if t.node_class[v] == t.node_class[u] and s.used[v] <= 0:
+                taken = False
+                for other in range(t.nodes.shape[1]):
+                    taken = taken or t.nodes[row, other] == v
+                if not taken:
+                    return False
+    return True
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _along_path(t: Tables, c: Scalars, s: State, depth: int, x: int) -> float:  # pragma: no cover - compiled
+    """What is decided, exactly, and the rest of the path with the room that is left, at least."""
+    row = t.replicas[depth] + x
+    at = t.on_path[depth]
+    if at < 0:
+        return -1e30
+    additive = t.data[t.term[depth] + x] + (s.additive[depth - 1] if depth > 0 else 0.0)
+    arrival = 0.0
+    for k in range(t.edges[depth]):
+        source = t.edge_source[depth, k]
+        cell = s.chosen[source] * t.sizes[depth] + x
+        additive += t.data[t.edge_term[depth, k] + cell]
+        arrival = max(arrival, s.finished[source] + t.data[t.edge_delay[depth, k] + cell])
+    finished = arrival + t.data[t.latency[depth] + x]
+    place = row if at == depth else t.replicas[at] + s.chosen[at]
+    finished = finished if at == depth else s.finished[at]
+    for k in range(t.nodes.shape[1]):
+        if t.nodes[row, k] >= 0:
+            s.used[t.nodes[row, k]] += t.resources[depth]
+    rest, count = 0.0, 0
+    for k in range(t.nodes.shape[1]):
+        u = t.nodes[place, k]
+        if u < 0:
+            break
+        count += 1
+        code = 0
+        for g in range(t.way.near.shape[1]):
+            v = t.way.near[u, g]
+            if v < 0:
+                break
+            units = int(s.used[v] / t.unit[0] + 1e-6)
+            code += min(units, t.way.radix[u, g] - 1) * t.way.stride[u, g]
+        rest += t.after[t.way.values[t.stand_in[place, k]] + code]
+    back = 0.0
+    for u in range(len(s.used)):
+        back += t.path_price[u] * s.used[u]
+    for k in range(t.nodes.shape[1]):
+        if t.nodes[row, k] >= 0:
+            s.used[t.nodes[row, k]] -= t.resources[depth]
+    return additive + c.path_weight * finished + rest / count + t.rest_beside[depth] + back - c.path_room
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _expand(t: Tables, c: Scalars, s: State, depth: int) -> None:  # pragma: no cover - compiled
+    """Lists the choices of a depth that may lead to something better, the most promising first."""
+    limit = s.upper[0] - 1e-9 - c.gap * abs(s.upper[0] + c.constant)
+    slack, pause = 0.0, c.downtime_floor
+    if depth > 0:
+        slack, pause = s.slack[depth - 1], max(pause, s.pause[depth - 1])
+    base = -c.room + c.weight * slack
+    count = 0
+    for x in range(t.sizes[depth]):
+        own = max(pause, t.data[t.downtime[depth] + x])
+        value = base + _relaxed(t, s, depth, x) + c.downtime * own
+        if value < limit and _fits(t, s, depth, x):
+            if len(t.node_class) and not _is_first(t, s, depth, x):
+                continue
+            if len(t.after):
+                value = max(value, _along_path(t, c, s, depth, x) + c.downtime * own)
+                if value >= limit:
+                    continue
+            s.candidate[depth, count] = x
+            s.bound[depth, count] = value
+            count += 1
+    order = np.argsort(s.bound[depth, :count])
+    s.candidate[depth, :count] = s.candidate[depth, :count][order]
+    s.bound[depth, :count] = s.bound[depth, :count][order]
+    s.count[depth] = count
+    s.position[depth] = 0
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def _settle(t: Tables, c: Scalars, s: State) -> None:  # pragma: no cover - compiled
+    """A complete deployment: its true value, and whether it is the best so far."""
+    last = len(t.sizes) - 1
+    response = 0.0
+    for depth in range(last + 1):
+        response = max(response, s.finished[depth])
+    if response > c.response_bound + 1e-9:
+        return
+    additive = s.additive[last]
+    value = additive + c.response * response + c.downtime * s.pause[last]
+    if value < s.upper[0] - 1e-12:
+        s.upper[0] = value
+        s.best[:] = s.chosen

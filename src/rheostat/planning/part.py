@@ -1,0 +1,140 @@
+"""The second half of `branching`: multisets are known, prices are looked for again, and what is left is searched."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rheostat.planning.candidates import Candidates
+from rheostat.planning.clock import Clock
+from rheostat.planning.elimination import HUGE
+from rheostat.planning.filtering import path_values_by_size
+from rheostat.planning.instance import Instance
+from rheostat.planning.lagrangian import Ascent, Bound, best_bound, room
+from rheostat.planning.levels import NodeLevel, OptionLevel
+from rheostat.planning.path_bound import Climb, PathBound, affordable_slots, path_bound
+from rheostat.planning.progressing import Found, enough
+from rheostat.planning.relaxed import Relaxed
+from rheostat.planning.search import Bounds, Within, search
+
+_CELLS = 20_000_000
+"""Entries of all stream tables together beyond which the multisets are too many."""
+_STEPS = 300_000
+"""Steps of a pass along the path."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Multisets among which something below a limit is looked for."""
+
+    instance: Instance
+    candidates: list[Candidates]
+    relaxed: Relaxed
+    floor: float
+    """The least downtime of the part."""
+    limit: float
+
+    @property
+    def paid(self) -> float:
+        """What the least downtime adds to F."""
+        return self.instance.coefficients.downtime * self.floor
+
+    @property
+    def goal(self) -> float:
+        """A bound, downtime not included, from which on there is nothing in the part."""
+        target = enough(self.instance, self.limit)
+        return target - self.paid if target < HUGE / 2 else target
+
+
+def searched(part: Part, found: Found, clock: Clock) -> tuple[Found, float]:
+    """What is known after the search, and a lower bound of everything in the part."""
+    nothing = part.goal + part.paid
+    if min(len(c) for c in part.candidates) == 0 or part.relaxed.lower >= part.goal:
+        return found, nothing
+    narrowed, level, along_path = _narrowed(part, clock)
+    if narrowed is None or along_path.value >= part.goal:
+        return found, nothing
+    lower = max(part.relaxed.lower, along_path.value) + part.paid
+    if _cells(narrowed) > _CELLS:
+        return replace(found, note="too many multisets"), lower
+    outcome = _by_messages(narrowed, along_path, clock)
+    if outcome is None:
+        return found, nothing
+    narrowed, bound = outcome
+    # The stand-ins must be those of the multisets that are left, or a superset: these are a superset.
+    bounds = Bounds(bound, along_path, level)
+    lower = max(lower, bound.value + part.paid)
+    options = OptionLevel(part.instance, narrowed.candidates)
+    within = Within(part.limit, part.floor, part.instance.problem.limits.gap)
+    if _nodes_are_alike(part.instance):
+        plain = search(options, replace(bounds, exchangeable=True), within, clock)
+        found = replace(found, explored=found.explored + plain.explored)
+        if plain.lower >= nothing:
+            return found, nothing
+    result = search(options, bounds, within, clock)
+    found = replace(found, explored=found.explored + result.explored)
+    if result.chosen is not None:
+        found = replace(found, deployment=part.instance.deployment(result.chosen), upper=result.upper)
+    return found, max(result.lower, min(lower, result.upper))
+
+
+def _nodes_are_alike(instance: Instance) -> bool:
+    """Whether it may pay to look for something better without the bound of the response time first."""
+    return instance.coefficients.response == 0 and not instance.problem.restriction and not instance.problem.hop_ms
+
+
+def _cells(part: Part) -> int:
+    sizes = [len(c) for c in part.candidates]
+    return sum(sizes[i] * sizes[j] for i, j in part.instance.edges.tolist())
+
+
+def _narrowed(part: Part, clock: Clock) -> tuple[Part | None, NodeLevel, PathBound]:
+    """Fewer multisets, by the path with only the stand-ins that are needed; None if nothing is left."""
+    path, prices = part.relaxed.path, part.relaxed.prices
+    while True:
+        level = NodeLevel(part.instance)
+        level.keep_in(part.candidates)
+        slots = affordable_slots(level, path, _STEPS)
+        bound = path_bound(level, path, prices, Climb(slots, 10, part.goal), clock)
+        if bound.value >= part.goal:
+            return None, level, bound
+        values = path_values_by_size(level, bound)
+        kept = [
+            c.rows(_cheap(level, i, c, values[i], part.goal)) if i in values else c
+            for i, c in enumerate(part.candidates)
+        ]
+        if min(len(c) for c in kept) == 0:
+            return None, level, bound
+        before, after = sum(len(c) for c in part.candidates), sum(len(c) for c in kept)
+        part, prices = replace(part, candidates=kept), bound.prices
+        if after > 0.8 * before or clock.is_over():
+            return part, level, bound
+
+
+def _cheap(level: NodeLevel, operator: int, options: Candidates, values: np.ndarray, goal: float) -> np.ndarray:
+    """Rows of the multisets whose mean is below the goal."""
+    rows = level.choices_of(operator, options)
+    costs = np.where(rows >= 0, values[options.size[:, None], rows], 0.0).sum(axis=1) / options.size
+    return np.nonzero(costs < goal)[0]
+
+
+def _by_messages(part: Part, known: PathBound, clock: Clock) -> tuple[Part, Bound] | None:
+    """Fewer multisets still, by elimination over all operators; None if nothing is left."""
+    prices = known.prices
+    for rounds in (15, 10, 0):
+        level = OptionLevel(part.instance, part.candidates)
+        target = part.goal if part.goal < HUGE / 2 else HUGE
+        bound = best_bound(level, part.relaxed.structure, prices, Ascent(rounds, 6, target), clock)
+        if bound.value >= part.goal:
+            return None
+        spare = room(part.instance, bound.prices)
+        kept = [
+            c.rows(np.nonzero(marginal - spare < part.goal)[0])
+            for c, marginal in zip(part.candidates, bound.messages.marginals(), strict=True)
+        ]
+        if min(len(c) for c in kept) == 0:
+            return None
+        fewer = sum(len(c) for c in kept) < sum(len(c) for c in part.candidates)
+        if rounds == 0 or not fewer or clock.is_over():
+            break
+        part, prices = replace(part, candidates=kept), bound.prices
+    return part, bound

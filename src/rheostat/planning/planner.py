@@ -1,0 +1,32 @@
+"""What is a planner, and whom does it tell how far it is? It never prints; it calls a reporter."""
+
+from typing import Protocol
+
+from rheostat.planning.outcome import Outcome
+from rheostat.planning.problem import Problem
+
+
+class Progress(Protocol):
+    """Hears of a search under way, in the objective's own terms."""
+
+    def report(self, incumbent: float | None, bound: float | None, gap: float) -> None:
+        """The best value so far, the proven bound, and the relative gap between them."""
+        ...
+
+
+class Silent:
+    """Hears nothing."""
+
+    def report(self, incumbent: float | None, bound: float | None, gap: float) -> None:
+        """Nothing."""
+
+
+SILENT = Silent()
+
+
+class Planner(Protocol):
+    """Answers a problem."""
+
+    def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
+        """The best deployment it can find, and what is proven of it."""
+        ...

@@ -1,0 +1,1 @@
+"""The runtime: operators as Structured Streaming queries on Apache Spark."""

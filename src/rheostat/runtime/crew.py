@@ -1,0 +1,207 @@
+"""The nodes together: starting, holding, aligning and stopping instances wherever they are."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from rheostat.errors import RuntimeFault
+from rheostat.runtime.channels.channel import Channel
+from rheostat.runtime.channels.consumers import committed, forget, lag
+from rheostat.runtime.channels.control import Control, write_control
+from rheostat.runtime.channels.disk import Disk
+from rheostat.runtime.channels.log import DiskLog, last_epoch
+from rheostat.runtime.channels.manifest import NEVER
+from rheostat.runtime.channels.offset import Offset
+from rheostat.runtime.channels.producer import close_producer, open_producer
+from rheostat.runtime.instance import InstanceSpec, InstanceStatus
+from rheostat.runtime.node import Node
+from rheostat.runtime.physical import Instance, PhysicalPlan
+from rheostat.runtime.positions import furthest, read_offsets
+from rheostat.runtime.specs import Blueprint
+
+POLL_SECONDS = 0.02
+
+
+class Crew:
+    """What the controller can make the nodes do."""
+
+    def __init__(self, blueprint: Blueprint, nodes: Mapping[str, Node], disk: Disk) -> None:
+        self._blueprint, self._nodes, self._disk = blueprint, nodes, disk
+
+    def node(self, instance: Instance) -> Node:
+        """Where an instance is."""
+        return self._nodes[instance.node]
+
+    def spec(self, instance: Instance, frontier: int = NEVER) -> InstanceSpec:
+        """The description to start an instance by, its epoch opened: from now on older ones are fenced off."""
+        outputs = self._blueprint.outputs_of(instance)
+        logs = [DiskLog(channel) for channel in outputs]
+        newest = max((last_epoch(log, instance.producer) or 0 for log in logs), default=0)
+        # A later epoch than those before this instance means that it has run: its batch numbers go on.
+        continues = newest > instance.epochs_before
+        for log in logs:
+            open_producer(
+                log,
+                self._disk,
+                instance.producer,
+                newest + 1,
+                continues=continues,
+                frontier=frontier,
+                now_ms=_now_ms(),
+            )
+        return self._blueprint.spec(instance, newest + 1, continues=continues)
+
+    def epochs(self, instance: Instance) -> int:
+        """How many epochs the producer of an instance has had."""
+        logs = [DiskLog(channel) for channel in self._blueprint.outputs_of(instance)]
+        return max((last_epoch(log, instance.producer) or 0 for log in logs), default=0)
+
+    def promise(self, instances: Iterable[Instance], tail: str) -> int:
+        """How far event time has come in the output of an operator: what its producers have all promised."""
+        frontiers = []
+        for instance in instances:
+            for channel in self._blueprint.outputs_of(instance) if instance.tail == tail else ():
+                log = DiskLog(channel)
+                epoch = last_epoch(log, instance.producer)
+                if epoch is not None:
+                    producer = open_producer(log, self._disk, instance.producer, epoch)
+                    frontiers.append(producer.frontier())
+        return min(frontiers, default=NEVER)
+
+    def start(self, instances: Sequence[Instance], frontiers: Mapping[str, int] | None = None) -> None:
+        """Opens all producers before the first query starts: a consumer must know whom to wait for."""
+        specs = [self.spec(instance, (frontiers or {}).get(instance.tail, NEVER)) for instance in instances]
+        for instance, spec in zip(instances, specs, strict=True):
+            self.node(instance).start(spec)
+
+    def hold(self, instances: Iterable[Instance]) -> None:
+        """Asks instances to plan nothing new."""
+        for instance in instances:
+            self._control(instance, Control(hold=True))
+
+    def release(self, instances: Iterable[Instance]) -> None:
+        """Lets instances go."""
+        for instance in instances:
+            self._control(instance, Control())
+
+    def rest(self, instances: Sequence[Instance]) -> None:
+        """Waits until held instances have seen it and have done all they had planned."""
+        names = {instance.name for instance in instances}
+        self._wait(names, lambda status: status.resting, "come to rest")
+
+    def up(self, instances: Sequence[Instance]) -> None:
+        """Waits until instances run."""
+        self._wait({instance.name for instance in instances}, lambda status: status.state == "running", "start")
+
+    def stop(self, instances: Iterable[Instance]) -> None:
+        """Stops instances, and sees to it that what they had planned is done."""
+        for instance in instances:
+            node = self.node(instance)
+            node.stop(instance.name)
+            node.settle(self._blueprint.spec(instance, self.epochs(instance) or 1, continues=True))
+
+    def align(self, instances: Sequence[Instance]) -> None:
+        """Brings resting instances of one fragment to the same place in their input: the furthest any of them is."""
+        reached = [read_offsets(self._blueprint, instance) for instance in instances]
+        wanted = [furthest(column) for column in zip(*reached, strict=True)]
+        behind = []
+        for number, instance in enumerate(instances):
+            targets = [column[number] for column in wanted]
+            if any(not _same_place(a, b) for a, b in zip(targets, reached[number], strict=True)):
+                behind.append((instance, targets))
+        for instance, targets in behind:
+            self._control(instance, Control(limits=tuple(targets)))
+        for instance, targets in behind:
+            self._until(lambda i=instance, t=targets: self._is_at(i, t), f"{instance.name} does not catch up")  # type: ignore[misc]
+        late = [instance for instance, _ in behind]
+        self.hold(late)
+        self.rest(late)
+
+    def drain(self, instances: Sequence[Instance]) -> None:
+        """Waits until everything that is in the input channels of running instances has been read."""
+        heads = {
+            (channel.path, instance.head): channel
+            for instance in instances
+            for channel in self._blueprint.inputs_of(instance)
+        }
+        for (_, head), channel in heads.items():
+            self._until(lambda c=channel, h=head: is_drained(c, h), f"{head} does not empty {channel.name}")  # type: ignore[misc]
+
+    def tidy(self, plan: PhysicalPlan) -> None:
+        """Closes producers and forgets consumers that the plan no longer has."""
+        producers: dict[Path, set[str]] = {}
+        consumers: dict[Path, set[str]] = {}
+        for instance in plan.instances:
+            for channel in self._blueprint.outputs_of(instance):
+                producers.setdefault(channel.path, set()).add(instance.producer)
+            for channel in self._blueprint.inputs_of(instance):
+                consumers.setdefault(channel.path, set()).add(instance.name)
+        for channel in self.channels():
+            for producer in DiskLog(channel).producers():
+                if producer not in producers.get(channel.path, set()):
+                    close_producer(channel, self._disk, producer, _now_ms())
+            # A channel that nobody reads now keeps what it knows: reading goes on there some day.
+            for names in committed_names(channel) if consumers.get(channel.path) else ():
+                if names not in consumers[channel.path]:
+                    forget(channel, names, self._disk)
+
+    def channels(self) -> list[Channel]:
+        """Every channel there is."""
+        application = self._blueprint.application
+        found = [self._blueprint.channel(stream) for stream in application.streams]
+        sinks = [self._blueprint.results(op.name) for op in application.operators]
+        return found + [channel for channel in sinks if (channel.path / "channel.json").exists()]
+
+    def statuses(self) -> dict[str, InstanceStatus]:
+        """How every instance on every node is doing."""
+        return {status.name: status for node in self._nodes.values() for status in node.statuses()}
+
+    def _control(self, instance: Instance, control: Control) -> None:
+        write_control(self._blueprint.layout.control(instance.name), control, self._disk)
+
+    def _is_at(self, instance: Instance, targets: Sequence[Offset]) -> bool:
+        here = read_offsets(self._blueprint, instance)
+        self._check({instance.name})
+        return all(_same_place(a, b) for a, b in zip(here, targets, strict=True))
+
+    def _wait(self, names: set[str], reached: Callable[[InstanceStatus], bool], what: str) -> None:
+        def everybody() -> bool:
+            known = self._check(names)
+            return all(name in known and reached(known[name]) for name in names)
+
+        self._until(everybody, f"{', '.join(sorted(names))} did not {what}")
+
+    def _check(self, names: set[str]) -> dict[str, InstanceStatus]:
+        known = self.statuses()
+        for name in sorted(names & known.keys()):
+            if known[name].state == "failed":
+                raise RuntimeFault(known[name].error)
+        return known
+
+    def _until(self, reached: Callable[[], bool], otherwise: str) -> None:
+        deadline = time.monotonic() + self._blueprint.settings.patience_seconds
+        while not reached():
+            if time.monotonic() > deadline:
+                raise RuntimeFault(f"{otherwise} within {self._blueprint.settings.patience_seconds:g} s")
+            time.sleep(POLL_SECONDS)
+
+
+def is_drained(channel: Channel, subscription: str) -> bool:
+    """Whether a subscription has read all there is."""
+    return lag(DiskLog(channel), subscription).manifests == 0
+
+
+def committed_names(channel: Channel) -> list[str]:
+    """Instances that have said how far they are."""
+    names = []
+    for subscription in committed(channel):
+        names += [path.stem for path in (channel.subscriptions() / subscription).glob("*.json")]
+    return names
+
+
+def _same_place(one: Offset, other: Offset) -> bool:
+    return one.cohorts == other.cohorts
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

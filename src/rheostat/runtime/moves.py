@@ -1,0 +1,90 @@
+"""Which state job gives a new instance its checkpoint? The cheapest way that fits."""
+
+from pathlib import Path
+
+from rheostat.model.application import Kind
+from rheostat.runtime.channels.groups import format_groups
+from rheostat.runtime.physical import Instance, PhysicalPlan, state_groups
+from rheostat.runtime.positions import source_offsets
+from rheostat.runtime.specs import Blueprint
+from rheostat.runtime.state.checkpoint import Checkpoint
+from rheostat.runtime.state.support import Way, describe, why_not
+from rheostat.runtime.state_job import StateJob
+
+
+def job_for(blueprint: Blueprint, instance: Instance, old: PhysicalPlan) -> StateJob | None:
+    """The job, or None if the instance begins with an empty checkpoint."""
+    application, total = blueprint.application, blueprint.settings.key_groups
+    stateful = next((name for name in instance.operators if application.by_name[name].kind is Kind.STATEFUL), None)
+    parents = _parents(blueprint, instance, old, stateful)
+    is_source = application.by_name[instance.head].kind is Kind.SOURCE
+    if stateful is None or not any(source_offsets(blueprint, parent) for parent in parents):
+        return _source_job(blueprint, instance, old) if is_source else None
+    groups = state_groups(instance, total)
+    way = "rebuild"
+    if len(parents) == 1 and state_groups(parents[0], total) == groups:
+        way = "copy" if parents[0].replicas == instance.replicas else "repartition"
+    return StateJob(
+        way,
+        str(blueprint.checkpoint(instance)),
+        tuple((str(blueprint.checkpoint(one)), format_groups(state_groups(one, total))) for one in parents),
+        format_groups(groups),
+        instance.replicas,
+        application.by_name[stateful].key,
+        total,
+        _source_line(blueprint, instance, old) if is_source else instance.start,
+        _source_checkpoint(blueprint, instance, old) if is_source else "",
+    )
+
+
+def refusals(blueprint: Blueprint, old: PhysicalPlan, new: PhysicalPlan) -> list[str]:
+    """Why the state of some operator cannot be moved as this change needs it; nothing has been touched yet."""
+    application, total, found = blueprint.application, blueprint.settings.key_groups, []
+    for instance in new.instances:
+        if any(instance.number == one.number for one in old.instances):
+            continue
+        for name in instance.operators:
+            operator = application.by_name[name]
+            if operator.kind is not Kind.STATEFUL:
+                continue
+            parents = _parents(blueprint, instance, old, name)
+            whole = len(parents) == 1 and state_groups(parents[0], total) == state_groups(instance, total)
+            way = Way.REBUILD if not whole else Way.RELOCATE
+            if whole and parents[0].replicas != instance.replicas:
+                way = Way.REPARTITION
+            for parent in parents:
+                checkpoint = Checkpoint(Path(blueprint.checkpoint(parent)))
+                if checkpoint.path.exists() and checkpoint.last_committed is not None:
+                    reason = why_not(describe(checkpoint).kind, way, operator.output_mode.value)
+                    if reason is not None:
+                        found.append(f"operator {name}: {reason}")
+    return sorted(set(found))
+
+
+def _parents(blueprint: Blueprint, instance: Instance, old: PhysicalPlan, stateful: str | None) -> list[Instance]:
+    if stateful is None:
+        return []
+    total = blueprint.settings.key_groups
+    groups = state_groups(instance, total)
+    return [one for one in old.with_operator(stateful) if state_groups(one, total) & groups]
+
+
+def _source_job(blueprint: Blueprint, instance: Instance, old: PhysicalPlan) -> StateJob | None:
+    """A source goes on where it was, whatever is in the chain behind it now."""
+    before = _source_checkpoint(blueprint, instance, old)
+    if not before:
+        return None
+    target = str(blueprint.checkpoint(instance))
+    return StateJob("offsets", target, ((before, "0"),), "0", instance.replicas, (), 1, (), before)
+
+
+def _source_checkpoint(blueprint: Blueprint, instance: Instance, old: PhysicalPlan) -> str:
+    known = [one for one in old.with_head(instance.head) if source_offsets(blueprint, one)]
+    return str(blueprint.checkpoint(known[0])) if known else ""
+
+
+def _source_line(blueprint: Blueprint, instance: Instance, old: PhysicalPlan) -> tuple[str, ...]:
+    for one in old.with_head(instance.head):
+        if (offsets := source_offsets(blueprint, one)) is not None:
+            return offsets
+    return ()

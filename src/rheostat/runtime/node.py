@@ -1,0 +1,147 @@
+"""A node: something that runs instances as queries and looks after their checkpoints.
+
+`Node` is the contract. `SparkNode` is a node in this process; several of them may share one Spark application (the
+*embedded* form). The process form, one agent process per node, wraps a `SparkNode` behind HTTP.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from rheostat.errors import RuntimeFault
+from rheostat.runtime.channels.control import acknowledged
+from rheostat.runtime.instance import InstanceSpec, InstanceStatus
+from rheostat.runtime.operator_code import blamed
+from rheostat.runtime.query import start_query
+from rheostat.runtime.state.checkpoint import Checkpoint
+from rheostat.runtime.state_job import StateJob, prepare_job, run_job
+
+
+class Node(Protocol):
+    """What the controller may ask of a node. Every call may be repeated."""
+
+    name: str
+
+    def start(self, spec: InstanceSpec) -> None:
+        """Starts an instance; one that runs already is left alone."""
+        ...
+
+    def stop(self, instance: str) -> None:
+        """Stops an instance at once; a batch it is in is left uncommitted. One that does not run is stopped already."""
+        ...
+
+    def settle(self, spec: InstanceSpec) -> None:
+        """Brings the last planned batch of a stopped instance to its end."""
+        ...
+
+    def statuses(self) -> Sequence[InstanceStatus]:
+        """Every instance that was started here and not stopped."""
+        ...
+
+    def progress(self, instance: str) -> Sequence[dict[str, Any]]:
+        """The recent progress reports of an instance, oldest first."""
+        ...
+
+    def prepare(self, job: StateJob) -> None:
+        """Does what can be done of a state job while the old instance runs."""
+        ...
+
+    def run(self, job: StateJob) -> None:
+        """Does a state job."""
+        ...
+
+    def kill(self) -> None:
+        """Ends everything here abruptly."""
+        ...
+
+
+@dataclass(slots=True)
+class _Running:
+    spec: InstanceSpec
+    query: StreamingQuery
+
+
+class SparkNode:
+    """A node in this process, with a session of its own in a Spark application it may share."""
+
+    def __init__(self, name: str, spark: SparkSession) -> None:
+        self.name = name
+        self._spark = spark
+        self._running: dict[str, _Running] = {}
+
+    def start(self, spec: InstanceSpec) -> None:
+        """Starts a query; one that failed is started again."""
+        known = self._running.get(spec.name)
+        if known is not None and known.query.isActive:
+            return
+        Path(spec.checkpoint).mkdir(parents=True, exist_ok=True)
+        self._running[spec.name] = _Running(spec, start_query(self._spark, spec))
+
+    def stop(self, instance: str) -> None:
+        """Stops a query and forgets it."""
+        known = self._running.pop(instance, None)
+        if known is not None and known.query.isActive:
+            known.query.stop()
+
+    def settle(self, spec: InstanceSpec) -> None:
+        """Replays the uncommitted batch and nothing more."""
+        checkpoint = Checkpoint(Path(spec.checkpoint))
+        if checkpoint.last_planned is None or checkpoint.is_settled:
+            return
+        start_query(self._spark, spec, once=True).awaitTermination()
+        if not checkpoint.is_settled:
+            raise RuntimeFault(f"{spec.name} could not finish its last batch")
+
+    def statuses(self) -> Sequence[InstanceStatus]:
+        """As the queries and the checkpoints say."""
+        return [self._status(known) for known in list(self._running.values())]
+
+    def progress(self, instance: str) -> Sequence[dict[str, Any]]:
+        """What Spark remembers of the last batches."""
+        known = self._running.get(instance)
+        return [dict(report) for report in known.query.recentProgress] if known is not None else []
+
+    def prepare(self, job: StateJob) -> None:
+        """Copies ahead."""
+        prepare_job(job)
+
+    def run(self, job: StateJob) -> None:
+        """In a session of its own: a state job has other settings than a query."""
+        run_job(self._spark.newSession(), job)
+
+    def kill(self) -> None:
+        """Stops all queries without asking what they are doing."""
+        for name in list(self._running):
+            self.stop(name)
+
+    def _status(self, known: _Running) -> InstanceStatus:
+        spec, query = known.spec, known.query
+        checkpoint = Checkpoint(Path(spec.checkpoint))
+        planned, committed = checkpoint.last_planned, checkpoint.last_committed
+        active = query.isActive
+        failure = None if active else query.exception()
+        return InstanceStatus(
+            spec.name,
+            "running" if active else "failed" if failure is not None else "stopped",
+            -1 if planned is None else planned,
+            -1 if committed is None else committed,
+            active
+            and planned == committed
+            and acknowledged(Path(spec.control), [Path(part.channel).name for part in spec.inputs]),
+            "" if failure is None else _told(failure, spec),
+        )
+
+
+def _told(failure: StreamingQueryException, spec: InstanceSpec) -> str:
+    """The failure as operator, node and the user's line, or Spark's own words if it was not the user's code."""
+    text = str(failure)
+    found = blamed(text, spec.node, {step.name: step.code for step in spec.steps})
+    if found is not None:
+        return str(found)
+    lines = [line for line in text.splitlines() if line.strip()]
+    return f"query {spec.name} on node {spec.node}: {lines[0] if lines else 'it failed'}"

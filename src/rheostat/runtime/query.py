@@ -1,0 +1,115 @@
+"""From the description of an instance to a running Structured Streaming query."""
+
+import json
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+from pyspark.sql.types import BooleanType, StructField, StructType
+
+from rheostat.runtime.api import RESULTS_SINK
+from rheostat.runtime.channels.batch_sink import into_channels
+from rheostat.runtime.channels.data_source import FORMAT, TICK, register
+from rheostat.runtime.channels.outputs import Grouping, Output, format_outputs
+from rheostat.runtime.channels.routing import routed
+from rheostat.runtime.channels.segment import KEY_GROUP
+from rheostat.runtime.instance import Input, InstanceSpec, Step
+from rheostat.runtime.operator_code import called, load_function
+from rheostat.runtime.spark_session import activate
+
+
+def start_query(spark: SparkSession, spec: InstanceSpec, *, once: bool = False) -> StreamingQuery:
+    """Starts the query of an instance; with `once`, only until its uncommitted batch is committed."""
+    session = spark.newSession()
+    # State has as many partitions as the instance has replicas. Each instance has a session of its own for this.
+    session.conf.set("spark.sql.shuffle.partitions", str(spec.replicas))
+    activate(session)
+    register(session)
+    frame = _chain(session, spec)
+    mode = "update" if any(step.update for step in spec.steps) else "append"
+    writer = frame if isinstance(frame, DataStreamWriter) else _to_channels(frame, spec, mode)
+    writer = writer.queryName(spec.name).outputMode(mode).option("checkpointLocation", spec.checkpoint)
+    trigger = {"once": True} if once else {"processingTime": f"{spec.trigger_ms} milliseconds"}
+    return writer.trigger(**trigger).start()
+
+
+def _chain(session: SparkSession, spec: InstanceSpec) -> DataFrame | DataStreamWriter:
+    """The chain of operators over its inputs; a sink of the user's ends it with a writer."""
+    head, *rest = spec.steps
+    if head.kind == "source":
+        frame: Any = _call(spec, head, session)
+    else:
+        frames = [_read(session, spec, part) for part in spec.inputs]
+        received = [part.observe(f"in:{number}", F.count(F.lit(1)).alias("rows")) for number, part in enumerate(frames)]
+        frame = _call(spec, head, *received)
+    for step in rest:
+        frame = _observed(frame, step)
+        if step.watermark:
+            frame = frame.withWatermark(step.watermark, f"{step.watermark_seconds} seconds")
+        frame = _call(spec, step, frame)
+    chain: DataFrame | DataStreamWriter = frame
+    return chain
+
+
+def _observed(frame: DataFrame, step: Step) -> DataFrame:
+    """Counts what flows into a step inside the chain."""
+    return frame.observe(f"to:{step.name}", F.count(F.lit(1)).alias("rows"))
+
+
+def _call(spec: InstanceSpec, step: Step, *inputs: Any) -> Any:
+    if step.code == RESULTS_SINK:
+        return inputs[0]
+    return called(step.name, spec.node, load_function(step.code), *inputs, **step.parameters)
+
+
+def _read(session: SparkSession, spec: InstanceSpec, part: Input) -> DataFrame:
+    """An input channel, its event time marked if the operator asks for it."""
+    columns = StructType.fromJson(json.loads(part.schema))
+    options = {
+        "path": part.channel,
+        "groups": spec.groups,
+        "consumer": spec.name,
+        "replicas": str(spec.replicas),
+        "control": spec.control,
+        "links": spec.links,
+        "clean_every_ms": "2000",
+    }
+    if part.start:
+        options["start"] = part.start
+    if spec.max_rows_per_batch:
+        options["max_rows_per_batch"] = str(spec.max_rows_per_batch)
+    if spec.max_lag_rows and spec.outputs:
+        options |= {
+            "outlets": json.dumps([output.channel for output in spec.outputs]),
+            "producer": spec.producer,
+            "max_lag_rows": str(spec.max_lag_rows),
+        }
+    if not part.watermark:
+        return session.readStream.format(FORMAT).schema(columns).options(**options).load()
+    ticked = StructType([*columns.fields, StructField(TICK, BooleanType())])
+    frame = session.readStream.format(FORMAT).schema(ticked).options(**options).load()
+    marked = frame.withWatermark(part.watermark, f"{part.watermark_seconds} seconds")
+    # The condition names the event time, else Spark would push it below the watermark and the ticks would never count.
+    return marked.where(F.col(TICK).isNull() | F.col(part.watermark).isNull()).drop(TICK)
+
+
+def _to_channels(frame: DataFrame, spec: InstanceSpec, mode: str) -> DataStreamWriter:
+    outputs = [
+        Output(part.channel, Grouping.KEY, (), KEY_GROUP)
+        if part.grouping == Grouping.KEY and part.key == (KEY_GROUP,)
+        else Output(part.channel, Grouping(part.grouping), part.key if part.grouping == Grouping.KEY else ())
+        for part in spec.outputs
+    ]
+    options = {
+        "producer": spec.producer,
+        "epoch": str(spec.epoch),
+        "continues": str(spec.continues).lower(),
+        "outputs": format_outputs(outputs),
+        "checkpoint": spec.checkpoint,
+        "inputs": json.dumps([part.channel for part in spec.inputs]),
+        "frontier": spec.frontier,
+    }
+    writer = routed(frame, outputs).writeStream
+    return writer.foreachBatch(into_channels(options)) if mode == "update" else writer.format(FORMAT).options(**options)

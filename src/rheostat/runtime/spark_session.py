@@ -1,0 +1,25 @@
+"""Starts the Spark application of a node."""
+
+import os
+import sys
+
+from pyspark.sql import SparkSession
+
+from rheostat.runtime.spark_settings import SparkSettings
+
+
+def create_session(settings: SparkSettings, slots: int, name: str = "rheostat") -> SparkSession:
+    """A session with a thread per slot, whose Python workers are this interpreter and find the same modules."""
+    # Spark takes the workers' interpreter and path from the environment, not from its settings.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    builder = SparkSession.builder.appName(name)
+    for key, value in settings.resolved(slots).items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def activate(session: SparkSession) -> None:
+    """Makes a session the active one of this thread: Spark looks data sources up there, not in the session of a frame."""
+    jvm_class = session._jvm.org.apache.spark.sql.classic.SparkSession  # type: ignore[union-attr]  # noqa: SLF001
+    jvm_class.setActiveSession(session._jsparkSession)  # noqa: SLF001 - PySpark has no public way

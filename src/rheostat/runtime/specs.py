@@ -1,0 +1,173 @@
+"""From an instance of the physical plan to the complete description an agent starts it by."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rheostat.model.application import Application, Grouping, Kind, OutputMode, Stream
+from rheostat.model.resources import Infrastructure
+from rheostat.runtime.api import RESULTS_SINK
+from rheostat.runtime.channels.channel import Channel, create_channel
+from rheostat.runtime.channels.consumers import subscribe
+from rheostat.runtime.channels.disk import Disk
+from rheostat.runtime.channels.groups import format_groups
+from rheostat.runtime.channels.segment import KEY_GROUP
+from rheostat.runtime.instance import Input, InstanceSpec, OutputChannel, Step
+from rheostat.runtime.layout import Layout
+from rheostat.runtime.physical import Instance
+from rheostat.runtime.schemas import Columns
+
+RESULTS = "results"
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeSettings:
+    """How the runtime runs an application."""
+
+    key_groups: int = 12
+    """G: state moves in units of one group, no operator can have more replicas. Fixed for its life."""
+    trigger_ms: int = 200
+    """Least time between two micro-batches of an instance."""
+    max_rows_per_batch: int = 0
+    """Rows after which a batch takes no more; 0 for no limit."""
+    max_lag_rows: int = 200_000
+    """Rows that may wait in a channel before its producer pauses; 0 for no limit."""
+    patience_seconds: float = 120.0
+    """How long a step of a change may take before it is undone."""
+    emulate_network: bool = False
+    """Whether channels delay what they hand over by the delays of the infrastructure."""
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot run."""
+        if self.key_groups < 1 or self.trigger_ms < 0 or self.patience_seconds <= 0:
+            raise ValueError(f"need key_groups >= 1, trigger_ms >= 0 and patience_seconds > 0, got {self}")
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """Everything fixed about a running application; describes any instance of it."""
+
+    application: Application
+    infrastructure: Infrastructure
+    layout: Layout
+    columns: Mapping[str, Columns]
+    settings: RuntimeSettings = field(default_factory=RuntimeSettings)
+
+    def channel(self, stream: Stream) -> Channel:
+        """The channel of a stream."""
+        columns = self.columns[stream.source]
+        path = self.layout.channel(stream.source, stream.target)
+        return Channel(path, path.name, self.settings.key_groups, columns.event_time or None)
+
+    def results(self, sink: str) -> Channel:
+        """The channel a results sink is stored in. One group: it is read as a whole, in order."""
+        return Channel(self.layout.results(sink), sink, 1)
+
+    def create_channels(self, disk: Disk) -> None:
+        """Makes every channel, also of streams that are inside a fragment now. Repeating it does nothing."""
+        for stream in self.application.streams:
+            subscribe(create_channel(self.channel(stream), disk), stream.target, disk)
+        for operator in self.application.operators:
+            if operator.kind is Kind.SINK and operator.code == RESULTS_SINK:
+                create_channel(self.results(operator.name), disk)
+        (self.layout.root / "control").mkdir(exist_ok=True)
+
+    def inputs_of(self, instance: Instance) -> tuple[Channel, ...]:
+        """The channels an instance reads."""
+        return tuple(self.channel(stream) for stream in self.application.inputs[instance.head])
+
+    def outputs_of(self, instance: Instance) -> tuple[Channel, ...]:
+        """The channels an instance writes."""
+        tail = self.application.by_name[instance.tail]
+        if tail.kind is Kind.SINK:
+            return (self.results(tail.name),) if tail.code == RESULTS_SINK else ()
+        return tuple(self.channel(stream) for stream in self.application.outputs[instance.tail])
+
+    def checkpoint(self, instance: Instance) -> Path:
+        """Where its checkpoint is."""
+        return self.layout.checkpoint(instance.node, instance.name, instance.number)
+
+    def spec(self, instance: Instance, epoch: int, *, continues: bool) -> InstanceSpec:
+        """The complete description."""
+        return InstanceSpec(
+            name=instance.name,
+            node=instance.node,
+            steps=tuple(self._step(name, inner=name != instance.head) for name in instance.operators),
+            replicas=instance.replicas,
+            groups=format_groups(instance.groups) if instance.groups else "",
+            checkpoint=str(self.checkpoint(instance)),
+            control=str(self.layout.control(instance.name)),
+            inputs=self._inputs(instance),
+            outputs=self._outputs(instance),
+            producer=instance.producer,
+            epoch=epoch,
+            continues=continues,
+            frontier=self._frontier_rule(instance),
+            links=self._links(instance),
+            trigger_ms=self.settings.trigger_ms,
+            max_rows_per_batch=self.settings.max_rows_per_batch,
+            max_lag_rows=self.settings.max_lag_rows,
+        )
+
+    def _step(self, name: str, *, inner: bool) -> Step:
+        operator = self.application.by_name[name]
+        watermark = ""
+        if inner and operator.watermark_seconds is not None:
+            watermark = self.columns[self.application.inputs[name][0].source].event_time
+        return Step(
+            name,
+            operator.code,
+            operator.kind.value,
+            dict(operator.parameters),
+            operator.output_mode is OutputMode.UPDATE,
+            watermark,
+            operator.watermark_seconds or 0.0,
+        )
+
+    def _inputs(self, instance: Instance) -> tuple[Input, ...]:
+        head = self.application.by_name[instance.head]
+        streams = self.application.inputs[instance.head]
+        starts = instance.start or ("",) * len(streams)
+        found = []
+        for stream, start in zip(streams, starts, strict=True):
+            columns = self.columns[stream.source]
+            schema = json.loads(columns.schema)
+            if head.key == (KEY_GROUP,) and KEY_GROUP not in [part["name"] for part in schema["fields"]]:
+                schema["fields"].append({"name": KEY_GROUP, "type": "integer", "nullable": True, "metadata": {}})
+            watermark = columns.event_time if head.watermark_seconds is not None else ""
+            path = str(self.layout.channel(stream.source, stream.target))
+            found.append(Input(path, json.dumps(schema), start, watermark, head.watermark_seconds or 0.0))
+        return tuple(found)
+
+    def _outputs(self, instance: Instance) -> tuple[OutputChannel, ...]:
+        tail = self.application.by_name[instance.tail]
+        if tail.kind is Kind.SINK:
+            return (OutputChannel(str(self.layout.results(tail.name)), "single"),) if tail.code == RESULTS_SINK else ()
+        return tuple(
+            OutputChannel(
+                str(self.layout.channel(stream.source, stream.target)),
+                stream.grouping.value,
+                self.application.by_name[stream.target].key if stream.grouping is Grouping.KEY else (),
+            )
+            for stream in self.application.outputs[instance.tail]
+        )
+
+    def _frontier_rule(self, instance: Instance) -> str:
+        operators = [self.application.by_name[name] for name in instance.operators]
+        if any(operator.watermark_seconds is not None for operator in operators):
+            return "watermark"
+        return "rows" if operators[0].kind is Kind.SOURCE else "input"
+
+    def _links(self, instance: Instance) -> str:
+        """The network from every other node to this one, if it is emulated."""
+        if not self.settings.emulate_network:
+            return "{}"
+        network, index = self.infrastructure.network, self.infrastructure.index
+        here = index[instance.node]
+        delays = {
+            node.name: {"delay_ms": float(network.delay_ms[index[node.name], here])}
+            for node in self.infrastructure.nodes
+            if node.name != instance.node and network.delay_ms[index[node.name], here] > 0
+        }
+        return json.dumps(delays)

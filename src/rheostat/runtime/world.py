@@ -1,0 +1,180 @@
+"""A running application: launched, changed while data flows, stopped and taken up again.
+
+Level-triggered: the journal says what should run, the nodes say what does, and `reconcile` makes the one of the other.
+So a controller that comes back after a crash does what a new one does: it reads the plan and brings it up.
+"""
+
+import shutil
+import time
+from collections.abc import Mapping
+from threading import Lock
+
+import pyarrow as pa
+
+from rheostat.control.migration import Event
+from rheostat.control.ports import Done, Effect, Entry, Journal, Refused, RolledBack
+from rheostat.errors import RheostatError
+from rheostat.model.application import Kind
+from rheostat.model.deployment import Deployment
+from rheostat.model.evaluation import overloaded_nodes
+from rheostat.model.placed import Placed
+from rheostat.model.reconfiguration import Reconfiguration
+from rheostat.model.resources import Infrastructure
+from rheostat.runtime.api import RESULTS_SINK
+from rheostat.runtime.changing import Changing, bring_up
+from rheostat.runtime.channels.disk import Disk
+from rheostat.runtime.crew import Crew, is_drained
+from rheostat.runtime.instance import InstanceStatus
+from rheostat.runtime.moves import refusals
+from rheostat.runtime.node import Node
+from rheostat.runtime.physical import Instance, PhysicalPlan, physical_plan
+from rheostat.runtime.results import read_results
+from rheostat.runtime.specs import Blueprint
+
+
+class Runtime:
+    """One application on its nodes."""
+
+    def __init__(self, blueprint: Blueprint, nodes: Mapping[str, Node], journal: Journal) -> None:
+        self.blueprint, self._nodes, self._journal = blueprint, nodes, journal
+        self._disk = Disk()
+        self._crew = Crew(blueprint, nodes, self._disk)
+        self._changing = Lock()
+        self._changes = 0
+        self._plan: PhysicalPlan | None = None
+
+    @property
+    def plan(self) -> PhysicalPlan:
+        """What should run."""
+        if self._plan is None:
+            raise ValueError("the application was not launched")
+        return self._plan
+
+    def launch(self, deployment: Deployment) -> None:
+        """Starts the application, or takes it up where the journal says it was, whatever deployment is given."""
+        self._plan = self._recorded()
+        if self._plan is None:
+            if reasons := self._impossible(deployment):
+                raise ValueError("; ".join(reasons))
+            self.blueprint.create_channels(self._disk)
+            plan = physical_plan(self.blueprint.application, deployment, self.blueprint.settings.key_groups)
+            self._journal.append(Entry("launch", time.time(), {"plan": plan.to_dict()}))
+            self._plan = plan
+        self.reconcile()
+
+    def reconcile(self) -> None:
+        """Makes what runs what should run: stops what is too much, starts what is missing, lets everything go."""
+        running = self._crew.statuses()
+        wanted = {instance.name: instance for instance in self.plan.instances}
+        for node in self._nodes.values():
+            for status in node.statuses():
+                if status.name not in wanted or status.state != "running" or wanted[status.name].node != node.name:
+                    node.stop(status.name)
+        missing = [i for name, i in wanted.items() if name not in running or running[name].state != "running"]
+        self._discard_foreign()
+        bring_up(self._crew, missing)
+        self._crew.tidy(self.plan)
+        self._crew.release(self.plan.instances)
+
+    def deployment(self) -> Deployment:
+        """What runs."""
+        return self.plan.deployment
+
+    def infrastructure(self) -> Infrastructure:
+        """What it runs on."""
+        return self.blueprint.infrastructure
+
+    def apply(self, change: Reconfiguration) -> Effect:
+        """Carries out a change as a whole: done, refused or rolled back."""
+        if not change:
+            return Done(0.0)
+        if not self._changing.acquire(blocking=False):
+            return Refused(("another change is under way",))
+        try:
+            return self._apply(change)
+        finally:
+            self._changing.release()
+
+    def deploy(self, wanted: Deployment) -> Effect:
+        """Changes whatever differs."""
+        return self.apply(Reconfiguration.between(self.deployment(), wanted))
+
+    def _apply(self, change: Reconfiguration) -> Effect:
+        old = self.plan
+        try:
+            wanted = change.apply(old.deployment)
+        except ValueError as wrong:
+            return Refused((str(wrong),))
+        if reasons := self._impossible(wanted):
+            return Refused(tuple(reasons))
+        new = physical_plan(self.blueprint.application, wanted, self.blueprint.settings.key_groups, old)
+        if reasons := refusals(self.blueprint, old, new):
+            return Refused(tuple(reasons))
+        self._changes += 1
+        changing = Changing(self.blueprint, self._crew, self._journal, self._changes)
+        try:
+            self._plan = changing.carry_out(old, new)
+        except RheostatError as failure:
+            if self._recorded() == old:
+                return RolledBack(str(failure))
+            raise
+        return Done(changing.paused_seconds)
+
+    def _impossible(self, wanted: Deployment) -> list[str]:
+        """Everything that forbids a deployment, in words."""
+        application, infrastructure = self.blueprint.application, self.blueprint.infrastructure
+        found = [f"{m.what}; {m.remedy}" for m in wanted.mistakes(application, infrastructure.index)]
+        if found:
+            return found
+        total = self.blueprint.settings.key_groups
+        for name, replicas in wanted.items():
+            operator = application.by_name[name]
+            if len(replicas) > total:
+                found.append(f"operator {name!r} has {len(replicas)} replicas, more than the {total} key groups")
+            if operator.kind is Kind.SOURCE and len(list(replicas)) > 1:
+                found.append(f"source {name!r} cannot be spread over nodes")
+            if operator.kind is Kind.SINK and operator.code != RESULTS_SINK and len(list(replicas)) > 1:
+                found.append(f"sink {name!r} cannot be spread over nodes: only the results sink is exact then")
+        for node, (used, capacity) in overloaded_nodes(Placed(application, infrastructure, wanted)).items():
+            found.append(f"node {node!r} has {capacity:g} slots, {used:g} are needed")
+        return found + [f"node {node!r} does not run" for node in wanted.nodes() if node not in self._nodes]
+
+    def _recorded(self) -> PhysicalPlan | None:
+        """The plan that holds, as the journal tells."""
+        plan = None
+        for _, entry in self._journal.read():
+            if entry.kind == "launch" or (entry.kind == "change" and entry.facts["event"] == Event.BUILT.value):
+                plan = PhysicalPlan.from_dict(entry.facts["plan"])  # type: ignore[arg-type]
+            if entry.kind == "change":
+                self._changes = max(self._changes, int(entry.facts["change"]))  # type: ignore[arg-type]
+        return plan
+
+    def _discard_foreign(self) -> None:
+        """Removes checkpoints that no instance of the plan has: what an interrupted change left."""
+        wanted = {self.blueprint.checkpoint(instance) for instance in self.plan.instances}
+        for folder in self.blueprint.layout.root.glob("nodes/*/checkpoints/*/*"):
+            if folder not in wanted:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def statuses(self) -> dict[str, InstanceStatus]:
+        """How every instance is doing."""
+        return self._crew.statuses()
+
+    def is_drained(self) -> bool:
+        """Whether every channel has been read to its end."""
+        readers: dict[str, Instance] = {instance.head: instance for instance in self.plan.instances}
+        return all(
+            is_drained(channel, head)
+            for head, instance in readers.items()
+            for channel in self.blueprint.inputs_of(instance)
+        )
+
+    def results(self, sink: str) -> pa.Table:
+        """What a results sink has received so far, in order."""
+        return read_results(self.blueprint.results(sink))
+
+    def stop(self) -> None:
+        """Stops all queries; `launch` takes the application up again."""
+        for node in self._nodes.values():
+            for status in list(node.statuses()):
+                node.stop(status.name)

@@ -1,0 +1,71 @@
+import json
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from tests import strategies as some
+
+from rheostat.model.application import Application, Operator, Stream
+from rheostat.model.documents import KINDS, json_schema, write
+from rheostat.model.documents.application import ApplicationShape, OperatorShape, StreamShape
+from rheostat.model.documents.infrastructure import InfrastructureShape, LinkShape, NodeShape, QualityShape, StoreShape
+from rheostat.model.documents.objective import BoundsShape
+from rheostat.model.network import Link, LinkQuality
+from rheostat.model.objective import Bounds
+from rheostat.model.resources import Infrastructure, Node, StoreAccess
+
+SCHEMAS = Path(__file__).parents[3] / "schemas"
+CHECKS: dict[str, Callable[[object], object]] = {}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_committed_schemas_are_up_to_date(kind):
+    committed = json.loads((SCHEMAS / f"{kind}.schema.json").read_text(encoding="utf-8"))
+    assert committed == json_schema(kind), "run scripts/schemas"
+
+
+def test_there_is_a_schema_for_each_kind_and_no_other():
+    assert sorted(path.name for path in SCHEMAS.iterdir()) == sorted(f"{kind}.schema.json" for kind in KINDS)
+    with pytest.raises(ValueError, match="'zebra'"):
+        json_schema("zebra")
+
+
+def test_a_schema_describes_what_may_be_written():
+    schema = json_schema("application")
+    operator = schema["$defs"]["OperatorShape"]
+    assert operator["additionalProperties"] is False
+    assert operator["properties"]["kind"]["description"] == "source, stateless, stateful or sink."
+    assert operator["properties"]["resources"]["minimum"] == 0
+    assert {"type": "string"} in operator["properties"]["key"]["anyOf"]
+    assert set(json_schema("objective")["discriminator"]["mapping"]) == {"edrp", "odp"}
+
+
+@settings(max_examples=30)
+@given(placement=some.placements(odd_names=True), objective=some.objectives())
+def test_a_schema_accepts_what_is_written(placement, objective):
+    checker = pytest.importorskip("fastjsonschema")
+    for kind, value in zip(KINDS, (*placement[:2], objective, placement[2]), strict=True):
+        if kind not in CHECKS:
+            CHECKS[kind] = checker.compile(json_schema(kind))
+        CHECKS[kind](yaml.safe_load(write(value)))
+
+
+@pytest.mark.parametrize(
+    ("model", "shape", "elsewhere"),
+    [
+        (Operator, OperatorShape, set()),
+        (Stream, StreamShape, set()),
+        (Node, NodeShape, set()),
+        (LinkQuality, QualityShape, set()),
+        (Link, LinkShape, {"quality"}),
+        (StoreAccess, StoreShape, set()),
+        (Application, ApplicationShape, set()),
+        (Infrastructure, InfrastructureShape, set()),
+        (Bounds, BoundsShape, set()),
+    ],
+)
+def test_whatever_the_model_has_can_be_written(model, shape, elsewhere):
+    assert {field.name for field in fields(model)} - elsewhere <= set(shape.model_fields)

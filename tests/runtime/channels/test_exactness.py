@@ -1,0 +1,214 @@
+"""The law of the channel: whatever crashes, is fenced, split, merged and cleaned, every row is handed over once."""
+
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.runtime.channels.world import Died, MortalDisk, Row, channel_at, opened, publish, rows_between
+
+from rheostat.errors import Fenced
+from rheostat.runtime.channels.advance import advance
+from rheostat.runtime.channels.cleaning import clean
+from rheostat.runtime.channels.consumers import commit, forget, lag, should_wait
+from rheostat.runtime.channels.disk import Disk
+from rheostat.runtime.channels.log import DiskLog
+from rheostat.runtime.channels.offset import Offset, merge, restrict
+from rheostat.runtime.channels.producer import Producer, close_producer
+
+GROUPS = 4
+DISORDER = 3
+NAMES = ["a@n1", "b@n2", "c@n3"]
+crashes = st.one_of(st.none(), st.integers(0, 30))
+
+
+class Source:
+    """The input of a producer: batch n is fixed when it is first planned, like Spark's offset log does it."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.planned, self.published = name, [], 0
+        self.epoch, self.zombies, self.closed = 0, [], False
+        self.handle: Producer | None = None
+
+    @property
+    def rows(self) -> list[Row]:
+        return [row for rows, _ in self.planned for row in rows]
+
+
+class ChannelLaw(RuleBasedStateMachine):
+    timed = False
+
+    @initialize()
+    def begin(self) -> None:
+        self.folder = Path(tempfile.mkdtemp())
+        self.channel = channel_at(self.folder, GROUPS, "time" if self.timed else None)
+        self.clock = 0
+        self.sources = {name: Source(name) for name in NAMES}
+        start = Offset.start("c", self.channel.all_groups)
+        self.instances: dict[str, Offset] = {"k@i0": start}
+        commit(self.channel, "k@i0", start, Disk())
+        self.handed: list[tuple[frozenset[int], list[Row], int]] = []
+        self.born = 1
+        self.log = DiskLog(self.channel)
+
+    def teardown(self) -> None:
+        if hasattr(self, "folder"):
+            self.drain()
+            shutil.rmtree(self.folder)
+
+    @rule(name=st.sampled_from(NAMES), crash=crashes, fresh=st.booleans())
+    def start(self, name: str, crash: int | None, fresh: bool) -> None:
+        """Starts a producer, or restarts it: in the same epoch or in a new one that fences the old off."""
+        source = self.sources[name]
+        if source.closed:
+            return
+        if source.handle is not None:
+            source.zombies.append(source.handle)
+        epoch = max(1, source.epoch + fresh)
+        try:
+            source.handle = opened(self.channel, name, epoch, MortalDisk(crash) if crash is not None else None)
+            source.epoch = epoch
+        except Died:
+            source.handle = opened(self.channel, name, epoch)
+            source.epoch = epoch
+
+    @rule(
+        name=st.sampled_from(NAMES),
+        groups=st.lists(st.tuples(st.integers(0, GROUPS - 1), st.integers(0, DISORDER)), max_size=6),
+        crash=crashes,
+        tick=st.integers(0, 4),
+    )
+    def write(self, name: str, groups: list[tuple[int, int]], crash: int | None, tick: int) -> None:
+        """Plans and writes the next batch; repeats it after a crash."""
+        source = self.sources[name]
+        if source.handle is None or source.closed:
+            return
+        rows = []
+        for group, early in groups:
+            self.clock += tick
+            rows.append(Row(name, len(source.rows) + len(rows), group, self.clock - early))
+        source.planned.append((rows, self.clock - DISORDER))
+        number = len(source.planned) - 1
+        if crash is not None:
+            try:
+                self.publish(source.handle, source, number, MortalDisk(crash))
+            except Died:
+                source.handle = opened(self.channel, name, source.epoch)
+        self.publish(source.handle, source, number, Disk())
+
+    @precondition(lambda self: any(source.zombies and source.planned for source in self.sources.values()))
+    @rule(data=st.data())
+    def haunt(self, data: st.DataObject) -> None:
+        """A zombie writes its last batch again: it is refused or has no effect."""
+        source = data.draw(st.sampled_from([s for s in self.sources.values() if s.zombies and s.planned]))
+        zombie = data.draw(st.sampled_from(source.zombies))
+        try:
+            assert not self.publish(zombie, source, len(source.planned) - 1, Disk())
+        except Fenced:
+            assert zombie.epoch < source.epoch or source.closed
+
+    def publish(self, handle: Producer, source: Source, number: int, disk: Disk) -> bool:
+        rows, frontier = source.planned[number]
+        handle._disk = disk
+        return publish(self.channel, handle, number, rows, frontier=frontier, disk=disk)
+
+    @rule(name=st.sampled_from(NAMES))
+    def close(self, name: str) -> None:
+        close_producer(self.channel, Disk(), name, 0)
+        if self.sources[name].epoch:
+            self.sources[name].closed = True
+
+    @rule(data=st.data(), budget=st.one_of(st.none(), st.integers(1, 8)), replay=st.booleans(), done=st.booleans())
+    def consume(self, data: st.DataObject, budget: int | None, replay: bool, done: bool) -> None:
+        name = data.draw(st.sampled_from(sorted(self.instances)))
+        start = self.instances[name]
+        end = advance(self.log, start, budget)
+        rows = rows_between(self.channel, start, end)
+        if replay:
+            again = rows_between(self.channel, start, end, replicas=1)
+            assert sorted(map(repr, again)) == sorted(map(repr, rows))
+        self.handed.append((start.groups, rows, end.frontier))
+        self.instances[name] = end
+        if done:
+            commit(self.channel, name, end, Disk())
+
+    @rule(data=st.data())
+    def reown(self, data: st.DataObject) -> None:
+        """All instances are replaced by new ones that own other groups."""
+        whole = merge(self.instances.values())
+        owners = [data.draw(st.integers(0, 2)) for _ in range(GROUPS)]
+        old, self.instances = self.instances, {}
+        for owner in sorted(set(owners)):
+            groups = frozenset(g for g in range(GROUPS) if owners[g] == owner)
+            self.instances[f"k@i{self.born}"] = restrict(whole, groups)
+            self.born += 1
+        for name, offset in self.instances.items():
+            commit(self.channel, name, offset, Disk())
+        for name in old:
+            forget(self.channel, name, Disk())
+
+    @rule(crash=crashes)
+    def clean(self, crash: int | None) -> None:
+        with suppress(Died):
+            clean(self.channel, MortalDisk(crash) if crash is not None else Disk(), 10**15, grace_ms=0)
+
+    @invariant()
+    def the_least_frontier_never_waits(self) -> None:
+        """No deadlock: when consumers have taken all they may, some producer that is not closed may write."""
+        if not getattr(self, "instances", None):
+            return
+        live = [s for s in self.sources.values() if s.epoch and not s.closed]
+        if not live or any(advance(self.log, offset) != offset for offset in self.instances.values()):
+            return
+        for name, offset in self.instances.items():
+            commit(self.channel, name, offset, Disk())
+        assert not all(should_wait(DiskLog(self.channel), 0, source.name) for source in live)
+
+    def drain(self) -> None:
+        for source in self.sources.values():
+            if source.epoch:
+                close_producer(self.channel, Disk(), source.name, 0)
+        for _ in range(200):
+            before = dict(self.instances)
+            for name, start in before.items():
+                end = advance(self.log, start, 5)
+                self.handed.append((start.groups, rows_between(self.channel, start, end), end.frontier))
+                self.instances[name] = end
+                commit(self.channel, name, end, Disk())
+            if before == self.instances:
+                break
+        assert lag(DiskLog(self.channel), "k").rows == 0
+        self.check()
+
+    def check(self) -> None:
+        for group in range(GROUPS):
+            seen = [row for _, rows, _ in self.handed for row in rows if row.group == group]
+            for name, source in self.sources.items():
+                assert [r for r in seen if r.producer == name] == [r for r in source.rows if r.group == group]
+        if not self.timed:
+            return
+        for group in range(GROUPS):
+            latest = promised = -(10**9)
+            for groups, rows, frontier in self.handed:
+                if group not in groups:
+                    continue
+                mine = [row.time for row in rows if row.group == group]
+                assert all(time >= latest - DISORDER for time in mine), "a row would be late for a watermark"
+                assert all(time >= promised for time in mine), "a row lies below a promised frontier"
+                latest, promised = max([latest, *mine]), max(promised, frontier)
+
+
+class TimedChannelLaw(ChannelLaw):
+    timed = True
+
+
+_settings = settings(
+    max_examples=60, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+TestChannel = ChannelLaw.TestCase
+TestChannel.settings = _settings
+TestTimedChannel = TimedChannelLaw.TestCase
+TestTimedChannel.settings = _settings
