@@ -1,39 +1,9 @@
-"""One lean Spark session for all examples."""
-
-import os
-import sys
-from pathlib import Path
+"""One lean Spark session for the tests of an example."""
 
 import pytest
-from pyspark.sql import SparkSession
+from tests.examples.sessions import lean_session
 
 
 @pytest.fixture(scope="module")
 def spark():
-    # Spark starts workers of its own: the same Python, with the examples on its path.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    root = str(Path(__file__).parents[2])
-    if root not in os.environ.get("PYTHONPATH", "").split(os.pathsep):
-        os.environ["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    package = "org.apache.spark.sql.execution.streaming"
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("examples")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "America/New_York")
-        .config("spark.driver.memory", "1g")
-        .config("spark.sql.streaming.stateStore.providerClass", f"{package}.state.RocksDBStateStoreProvider")
-        .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
-        .config(
-            "spark.sql.streaming.checkpointFileManagerClass",
-            f"{package}.checkpointing.FileSystemBasedCheckpointFileManager",
-        )
-        .config("spark.sql.streaming.checkpoint.fileChecksum.enabled", "false")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    for query in session.streams.active:
-        query.stop()
-    session.stop()
+    yield from lean_session()

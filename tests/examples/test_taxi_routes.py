@@ -5,17 +5,20 @@ import pytest
 from examples.plain import run_plain
 from examples.taxi_routes.answer import answer, route_of
 from examples.taxi_routes.app import application
-from examples.taxi_routes.definition import CELL_HEIGHT, CELL_WIDTH, NORTH, WEST
+from examples.taxi_routes.definition import CELL_HEIGHT, CELL_WIDTH, EVENT_TIME_FIELD, NORTH, WEST
 from examples.taxi_routes.handwritten import Chain
 from examples.taxi_routes.trips import trip
 
 from rheostat.reference.taxi import taxi
 from rheostat.runtime.sources.draw import Draw
 from rheostat.runtime.sources.generation import generation_of
+from rheostat.runtime.sources.pacing import Limits, Pace
+from rheostat.runtime.sources.playback import Playback, Stretch
+from rheostat.runtime.sources.recordings import CsvRecording
 
-CURVE = "40 for 20; 0 for 35; 30"
-"""At a minute a second: a busy 20 minutes, 35 in which nothing happens, a calmer time after."""
-FINITE = {"total": 1600, "pace": "all", "seed": 4}
+CURVE = "40 for 15; 0 for 32; 30"
+"""At a minute a second: a busy quarter of an hour, 32 minutes in which nothing happens, a calmer time after."""
+FINITE = {"total": 1000, "pace": "all", "seed": 4}
 
 
 def reports():
@@ -104,7 +107,7 @@ def test_the_graph_is_that_of_the_paper_and_a_sink():
 @pytest.mark.parametrize(
     ("rows_per_batch", "replicas", "groups", "runtime_groups"),
     [
-        pytest.param(300, 2, 4, 4, id="several batches"),
+        pytest.param(350, 2, 3, 3, id="several batches"),
         pytest.param(10_000, 1, 3, 5, id="one batch, and more key groups in the runtime than the application uses"),
     ],
 )
@@ -117,7 +120,7 @@ def test_every_minute_is_ranked_once_and_right(rows_per_batch, replicas, groups,
 @pytest.mark.spark
 def test_the_handwritten_chain_gives_the_same(spark, tmp_path: Path):
     chain = Chain(spark, tmp_path, groups=2)
-    queries = chain.start(curve=CURVE, rows_per_batch=800, **FINITE)
+    queries = chain.start(curve=CURVE, rows_per_batch=500, **FINITE)
     for _ in range(2):
         for query in queries:
             query.processAllAvailable()
@@ -128,10 +131,11 @@ def test_the_handwritten_chain_gives_the_same(spark, tmp_path: Path):
 
 @pytest.mark.spark
 def test_recorded_trips_are_replayed_and_amplified(spark, tmp_path):
-    lines = [text for _, text in reports()][:300]
-    (tmp_path / "trips.csv").write_text("\n".join(lines))
-    built = application(path=str(tmp_path / "trips.csv"), groups=2, copies=2, pace="all")
+    recorded = tmp_path / "trips.csv"
+    recorded.write_text("\n".join(text for _, text in reports()[:400]))
+    built = application(path=str(recorded), groups=2, copies=2, pace="all")
     output = run_plain(built, spark, tmp_path / "run", groups=2)["rankings"]
-    twice = rankings(output)
-    once = answer((time, text) for time, text in reports()[:300])
-    assert set(twice) == set(once)
+    playback = Playback(CsvRecording(str(recorded), EVENT_TIME_FIELD), Limits(Pace.ALL), copies=2)
+    times = playback.times(Stretch(playback.beginning(0), 400))
+    lines = [text for _, text in reports()[:400] for _ in range(2)]
+    assert rankings(output) == answer(zip(times, lines, strict=True))

@@ -8,65 +8,111 @@ import numpy as np
 from rheostat.model.deployment import Deployment
 from rheostat.planning.candidates import Candidates
 from rheostat.planning.clock import Clock
-from rheostat.planning.elimination import HUGE
+from rheostat.planning.elimination import HUGE, Structure
 from rheostat.planning.filtering import TooMany, surviving
 from rheostat.planning.instance import Instance
+from rheostat.planning.lagrangian import along
+from rheostat.planning.levels import NodeLevel
 from rheostat.planning.part import Part, searched
+from rheostat.planning.path_bound import longest_chain
+from rheostat.planning.pauses import least_start_seconds, only_removals
 from rheostat.planning.progressing import Found, enough, internal_value
 from rheostat.planning.relaxed import Relaxed, at_node_level
 
 _GUESSES = (1.05, 1.2, 1.5, 2.5, 6.0)
 """Multiples of the bound that are tried as limits while no feasible deployment is known."""
+_MANY = 4_000
+"""Multisets, all operators together, from which on a lower limit is tried first."""
+_TRIES = 4
+"""How often the limit is lowered."""
 _SAME_PAUSE = 0.05
 """Downtimes this close to each other, relative to the longest, are searched together."""
 
 
 def explored(instance: Instance, first: Deployment | None, clock: Clock) -> Found:
     """From a feasible deployment, if there is one, to the optimum."""
-    upper = internal_value(instance, first)
-    found = Found(first, upper, -inf, note="branch and bound")
-    relaxed = at_node_level(instance, first, upper, clock)
-    found = replace(found, lower=min(relaxed.lower, upper))
-    if relaxed.lower >= enough(instance, upper):
-        return replace(found, complete=True)
-    for limit in _limits(relaxed.lower, upper):
-        if clock.is_over():
-            return found
-        found = _within(relaxed, limit, found, clock)
-        if found.complete or found.upper < limit:
-            return found
+    found = Found(first, internal_value(instance, first), -inf, note="branch and bound")
+    floor, below = least_start_seconds(instance), inf
+    if floor > 0:
+        found, below = _without_starts(instance, found, clock)
+    paid = instance.coefficients.downtime * floor
+    relaxed = at_node_level(instance, found.deployment, found.upper - paid, clock)
+    found = replace(found, lower=min(relaxed.lower + paid, found.upper))
+    if relaxed.lower + paid < enough(instance, found.upper):
+        found = _limit_by_limit(relaxed, floor, found, clock)
+    else:
+        found = replace(found, complete=True)
+    if below < enough(instance, found.upper):
+        return replace(found, lower=min(found.lower, below), complete=False)
     return found
 
 
-def _limits(lower: float, upper: float) -> list[float]:
-    if upper < inf:
-        return [upper]
-    return [*(max(lower, 1e-9) * guess for guess in _GUESSES), HUGE / 2]
+def _without_starts(instance: Instance, found: Found, clock: Clock) -> tuple[Found, float]:
+    """The few deployments that start nothing: what runs now, less some replicas. Also their lower bound."""
+    candidates = [_with_downtime(instance, i, c) for i, c in enumerate(only_removals(instance))]
+    level, path = NodeLevel(instance), longest_chain(instance)
+    prices = along(instance, list(path), np.zeros(len(instance.node_names)))
+    structure = Structure.of(len(instance.names), instance.edges, path)
+    relaxed = Relaxed(level, structure, path, prices, [], -inf)
+    limit = min(found.upper, HUGE / 2)
+    return searched(Part(instance, candidates, relaxed, 0.0, limit), found, clock)
 
 
-def _within(relaxed: Relaxed, limit: float, found: Found, clock: Clock) -> Found:
-    """Looks for something below a limit."""
+def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock) -> Found:
+    """Below ever higher limits, so that few multisets are generated at a time."""
     instance = relaxed.level.instance
+    paid = instance.coefficients.downtime * floor
+    guesses = iter(_GUESSES)
+    while not clock.is_over() and not found.complete:
+        limit = min(found.upper, HUGE / 2)
+        if found.deployment is None and (guess := next(guesses, None)) is not None:
+            limit = max(relaxed.lower, 1e-9) * guess + paid
+        candidates = _generated(relaxed, limit, paid)
+        for _ in range(_TRIES):
+            if limit >= HUGE / 2 or (candidates is not None and sum(len(c) for c in candidates) <= _MANY):
+                break
+            limit = found.lower + 0.4 * (limit - found.lower)
+            candidates = _generated(relaxed, limit, paid)
+        if candidates is None:
+            return replace(found, note="too many multisets")
+        before, found = found, _within(relaxed, (limit, floor), candidates, found, clock)
+        if limit >= HUGE / 2 or (found.lower <= before.lower and found.upper >= before.upper):
+            break
+    return found
+
+
+def _generated(relaxed: Relaxed, limit: float, paid: float) -> list[Candidates] | None:
+    """The multisets that could be in something below a limit; None if they are too many."""
+    target = enough(relaxed.level.instance, limit)
     try:
-        generated = surviving(relaxed.level, relaxed.values, enough(instance, limit))
+        return surviving(relaxed.level, relaxed.values, target - paid if target < HUGE / 2 else target)
     except TooMany:
-        return replace(found, note="too many multisets")
+        return None
+
+
+def _within(
+    relaxed: Relaxed, within: tuple[float, float], generated: list[Candidates], found: Found, clock: Clock
+) -> Found:
+    """Looks for something below a limit that starts a replica somewhere."""
+    instance, (limit, least) = relaxed.level.instance, within
     candidates = [_with_downtime(instance, i, c) for i, c in enumerate(generated)]
     found = replace(found, generated=found.generated + sum(len(c) for c in candidates))
     lower = inf
     for floor, ceiling in _pauses(instance, candidates):
+        if ceiling < least - 1e-9:
+            continue
         if clock.is_over():
-            return replace(found, lower=min(found.lower, lower))
+            return found
         part = [c.rows(np.nonzero(c.downtime <= ceiling)[0]) for c in candidates]
-        found, below = searched(Part(instance, part, relaxed, floor, min(limit, found.upper)), found, clock)
+        here = Part(instance, part, relaxed, max(floor, least), min(limit, found.upper))
+        found, below = searched(here, found, clock)
         lower = min(lower, below)
-    complete = lower >= enough(instance, min(found.upper, limit))
-    if complete and found.upper > limit and limit < HUGE / 2:
+    if lower < enough(instance, min(found.upper, limit)):
+        return replace(found, lower=max(found.lower, min(lower, found.upper)))
+    if found.upper > limit and limit < HUGE / 2:
         # Nothing is below the guess: that is a bound, but no answer yet.
         return replace(found, lower=max(found.lower, limit))
-    if complete:
-        return replace(found, lower=min(lower, found.upper), complete=True)
-    return replace(found, lower=max(found.lower, min(lower, found.upper)))
+    return replace(found, lower=min(lower, found.upper), complete=True)
 
 
 def _with_downtime(instance: Instance, operator: int, candidates: Candidates) -> Candidates:

@@ -20,6 +20,6 @@ def create_session(settings: SparkSettings, slots: int, name: str = "rheostat") 
 
 
 def activate(session: SparkSession) -> None:
-    """Makes a session the active one of this thread: Spark looks data sources up there, not in the session of a frame."""
+    """Makes a session the active one of this thread: Spark looks data sources up there, not in a frame's session."""
     jvm_class = session._jvm.org.apache.spark.sql.classic.SparkSession  # type: ignore[union-attr]  # noqa: SLF001
     jvm_class.setActiveSession(session._jsparkSession)  # noqa: SLF001 - PySpark has no public way

@@ -1,0 +1,52 @@
+"""Random walks through deployments, as many as asked: `python -m experiments.exactness --walks 100`.
+
+Prints a table with a row per kind: walks, changes, tuples, lost, duplicated. Exits with 1 if any walk was not exact.
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from experiments.kinds import KINDS
+from experiments.walks import Walked, walk
+from rheostat.runtime.spark_session import create_session
+from rheostat.runtime.spark_settings import SparkSettings
+
+
+def main() -> int:
+    """Runs the walks."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--walks", type=int, default=len(KINDS))
+    parser.add_argument("--changes", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kind", choices=sorted(KINDS), action="append")
+    chosen = parser.parse_args()
+    kinds = [KINDS[name] for name in chosen.kind or KINDS]
+    spark = create_session(SparkSettings(), 4, "exactness")
+    done: list[Walked] = []
+    for number in range(chosen.walks):
+        root = Path(tempfile.mkdtemp(prefix="rheostat-walk-"))
+        try:
+            done.append(
+                walk(kinds[number % len(kinds)], chosen.seed + number, spark, root, changes=chosen.changes)
+            )
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
+        print(f"{number + 1}/{chosen.walks} {done[-1]}", file=sys.stderr, flush=True)
+    spark.stop()
+    print("| kind | walks | changes | rolled back | tuples | lost | duplicated |\n|---|---|---|---|---|---|---|")
+    for name in sorted({one.kind for one in done}):
+        print(_line(name, [one for one in done if one.kind == name]))
+    print(_line("all", done))
+    return int(not all(one.is_exact for one in done))
+
+
+def _line(name: str, walks: list[Walked]) -> str:
+    sums = [sum(getattr(one, field) for one in walks) for field in ("changes", "rolled_back", "tuples", "lost", "duplicated")]
+    return f"| {name} | {len(walks)} | " + " | ".join(str(number) for number in sums) + " |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+"""The HTTP face of a node agent: the contract of `Node`, as JSON, for whoever has the token.
+
+Every route is named; everything else is refused. There is no way to send code or a path: operators come by import path
+from the agent's own installation, and all files lie below the directory the agent was started with.
+"""
+
+import hmac
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+
+from rheostat.errors import RheostatError
+from rheostat.model.application import Application
+from rheostat.runtime.instance import InstanceSpec
+from rheostat.runtime.node import Node
+from rheostat.runtime.schemas import Columns
+from rheostat.runtime.state_job import StateJob
+
+Document = Annotated[dict[str, Any], Body()]
+Discover = Callable[[Application], dict[str, Columns]]
+LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
+
+
+def agent_app(node: Node, token: str, root: Path, discover: Callable[[str], dict[str, Columns]]) -> FastAPI:
+    """The web application of one node."""
+    if len(token) < 16:
+        raise ValueError("a token has at least 16 characters")
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+
+    @app.middleware("http")
+    async def guard(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
+        given = request.headers.get("authorization", "")
+        if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+            return JSONResponse({"error": "the token is missing or wrong"}, 401)
+        if request.headers.get("origin"):
+            return JSONResponse({"error": "browsers are not served"}, 403)
+        return await call(request)
+
+    @app.exception_handler(RheostatError)
+    async def told(_request: Request, error: RheostatError) -> JSONResponse:
+        return JSONResponse({"error": str(error)}, 409)
+
+    @app.exception_handler(ValueError)
+    async def wrong(_request: Request, error: ValueError) -> JSONResponse:
+        return JSONResponse({"error": str(error)}, 400)
+
+    def below_root(*paths: str) -> None:
+        for path in paths:
+            if not Path(path).resolve().is_relative_to(root.resolve()):
+                raise ValueError(f"{path} is not below the directory of this agent")
+
+    def specified(document: dict[str, Any]) -> InstanceSpec:
+        spec = InstanceSpec.from_dict(document)
+        below_root(spec.checkpoint, spec.control, *(p.channel for p in spec.inputs), *(p.channel for p in spec.outputs))
+        return spec
+
+    def job_of(document: dict[str, Any]) -> StateJob:
+        job = StateJob.from_dict(document)
+        below_root(job.target, *(path for path, _ in job.parents), *([job.source] if job.source else []))
+        return job
+
+    @app.get("/heartbeat")
+    def heartbeat() -> dict[str, Any]:
+        return {"node": node.name, "pid": os.getpid()}
+
+    @app.get("/statuses")
+    def statuses() -> list[dict[str, Any]]:
+        return [asdict(status) for status in node.statuses()]
+
+    @app.get("/progress/{instance}")
+    def progress(instance: str) -> list[dict[str, Any]]:
+        return list(node.progress(instance))
+
+    @app.post("/start")
+    def start(document: Document) -> dict[str, bool]:
+        node.start(specified(document))
+        return {"ok": True}
+
+    @app.post("/stop")
+    def stop(document: Document) -> dict[str, bool]:
+        node.stop(str(document["instance"]))
+        return {"ok": True}
+
+    @app.post("/settle")
+    def settle(document: Document) -> dict[str, bool]:
+        node.settle(specified(document))
+        return {"ok": True}
+
+    @app.post("/prepare")
+    def prepare(document: Document) -> dict[str, bool]:
+        node.prepare(job_of(document))
+        return {"ok": True}
+
+    @app.post("/run")
+    def run(document: Document) -> dict[str, bool]:
+        node.run(job_of(document))
+        return {"ok": True}
+
+    @app.post("/columns")
+    def columns(document: Document) -> dict[str, dict[str, str]]:
+        return {name: asdict(found) for name, found in discover(str(document["application"])).items()}
+
+    return app

@@ -1,0 +1,38 @@
+"""Several logical nodes in one process and one Spark application: light, for one machine."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from rheostat.model.application import Application
+from rheostat.model.resources import Infrastructure
+from rheostat.runtime.journal_sqlite import SqliteJournal
+from rheostat.runtime.layout import Layout
+from rheostat.runtime.node import SparkNode
+from rheostat.runtime.schemas import discover
+from rheostat.runtime.specs import Blueprint, RuntimeSettings
+from rheostat.runtime.world import Runtime
+
+
+@contextmanager
+def embedded(
+    application: Application,
+    infrastructure: Infrastructure,
+    root: Path,
+    spark: SparkSession,
+    settings: RuntimeSettings | None = None,
+) -> Iterator[Runtime]:
+    """The runtime of an application whose nodes all live in this process; everything is stopped at the end."""
+    root.mkdir(parents=True, exist_ok=True)
+    layout = Layout(root)
+    columns = discover(spark, application)
+    blueprint = Blueprint(application, infrastructure, layout, columns, settings or RuntimeSettings())
+    journal = SqliteJournal(layout.journal)
+    runtime = Runtime(blueprint, {node.name: SparkNode(node.name, spark) for node in infrastructure.nodes}, journal)
+    try:
+        yield runtime
+    finally:
+        runtime.stop()
+        journal.close()

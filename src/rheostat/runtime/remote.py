@@ -1,0 +1,155 @@
+"""A node behind HTTP, and the process it runs in."""
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from rheostat.errors import NodeUnreachable, RuntimeFault
+from rheostat.runtime.agent import TOKEN_VARIABLE, address_file
+from rheostat.runtime.instance import InstanceSpec, InstanceStatus
+from rheostat.runtime.schemas import Columns
+from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.state_job import StateJob
+
+
+class RemoteNode:
+    """The contract of `Node` over HTTP. What the agent complains of is raised here."""
+
+    def __init__(self, name: str, port: int, token: str) -> None:
+        self.name = name
+        self._client = httpx.Client(
+            base_url=f"http://127.0.0.1:{port}", headers={"Authorization": f"Bearer {token}"}, timeout=300
+        )
+
+    def start(self, spec: InstanceSpec) -> None:
+        """Starts an instance."""
+        self._post("/start", asdict(spec))
+
+    def stop(self, instance: str) -> None:
+        """Stops an instance."""
+        self._post("/stop", {"instance": instance})
+
+    def settle(self, spec: InstanceSpec) -> None:
+        """Ends the last batch of a stopped instance."""
+        self._post("/settle", asdict(spec))
+
+    def statuses(self) -> Sequence[InstanceStatus]:
+        """Every instance there."""
+        return [InstanceStatus(**status) for status in self._get("/statuses")]
+
+    def progress(self, instance: str) -> Sequence[dict[str, Any]]:
+        """The recent progress reports of an instance."""
+        return list(self._get(f"/progress/{instance}"))
+
+    def prepare(self, job: StateJob) -> None:
+        """Does what can be done of a state job ahead."""
+        self._post("/prepare", asdict(job))
+
+    def run(self, job: StateJob) -> None:
+        """Does a state job."""
+        self._post("/run", asdict(job))
+
+    def columns(self, application: str) -> dict[str, Columns]:
+        """What flows on every stream of an application, given as a document."""
+        return {name: Columns(**found) for name, found in self._post("/columns", {"application": application}).items()}
+
+    def heartbeat(self) -> bool:
+        """Whether the agent answers."""
+        try:
+            return bool(self._get("/heartbeat")["node"] == self.name)
+        except NodeUnreachable:
+            return False
+
+    def kill(self) -> None:
+        """A remote agent is killed by its process, see `AgentProcess`."""
+        raise RuntimeFault(f"node {self.name} runs in a process of its own: kill that")
+
+    def _get(self, path: str) -> Any:
+        return self._told(lambda: self._client.get(path))
+
+    def _post(self, path: str, document: Mapping[str, Any]) -> Any:
+        return self._told(lambda: self._client.post(path, json=document))
+
+    def _told(self, ask: Any) -> Any:
+        try:
+            answer: httpx.Response = ask()
+        except httpx.TransportError as silence:
+            raise NodeUnreachable(self.name, str(silence) or type(silence).__name__) from silence
+        if answer.status_code != httpx.codes.OK:
+            raise RuntimeFault(_error_in(answer))
+        return answer.json()
+
+
+def _error_in(answer: httpx.Response) -> str:
+    try:
+        return str(answer.json()["error"])
+    except (json.JSONDecodeError, KeyError):
+        return f"the agent answered {answer.status_code}"
+
+
+class AgentProcess:
+    """An agent process of ours: started, reached, and sure to end."""
+
+    def __init__(self, name: str, slots: int, root: Path, settings: SparkSettings, token: str | None = None) -> None:
+        self.name, self._slots, self._root, self._settings = name, slots, root, settings
+        self._token = token or secrets.token_urlsafe(32)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, patience_seconds: float = 120.0) -> RemoteNode:
+        """Starts the process and waits until it answers."""
+        told = address_file(self._root, self.name)
+        told.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "rheostat.runtime.agent", "--node", self.name, "--slots", str(self._slots)]
+        command += ["--root", str(self._root), "--master", self._settings.master, "--while-alive", str(os.getpid())]
+        for key, value in self._settings.overrides.items():
+            command += ["--setting", f"{key}={value}"]
+        path = os.pathsep.join(part for part in sys.path if part)
+        environment = {**os.environ, TOKEN_VARIABLE: self._token, "PYTHONPATH": path}
+        log = self._root / "nodes" / self.name / "agent.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("ab") as output:
+            # A group of its own: killing it takes Spark and the Python workers along.
+            self._process = subprocess.Popen(  # noqa: S603 - our own module by this interpreter
+                command, env=environment, stdout=output, stderr=output, stdin=subprocess.DEVNULL, start_new_session=True
+            )
+        deadline = time.monotonic() + patience_seconds
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                raise NodeUnreachable(self.name, f"its agent ended with {self._process.returncode}, see {log}")
+            if told.exists():
+                node = RemoteNode(self.name, int(json.loads(told.read_text())["port"]), self._token)
+                if node.heartbeat():
+                    return node
+            time.sleep(0.1)
+        self.kill()
+        raise NodeUnreachable(self.name, f"its agent did not answer within {patience_seconds:g} s, see {log}")
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def kill(self) -> None:
+        """kill -9 of the agent with its Spark and its workers."""
+        if self._process is not None and self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def stop(self) -> None:
+        """Asks it to end, and sees to it."""
+        if self._process is not None and self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGTERM)
+            try:
+                self._process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.kill()
