@@ -1,0 +1,1 @@
+"""One module per experiment; each is a command that prints its table."""

@@ -29,9 +29,7 @@ def main() -> int:
     for number in range(chosen.walks):
         root = Path(tempfile.mkdtemp(prefix="rheostat-walk-"))
         try:
-            done.append(
-                walk(kinds[number % len(kinds)], chosen.seed + number, spark, root, changes=chosen.changes)
-            )
+            done.append(walk(kinds[number % len(kinds)], chosen.seed + number, spark, root, changes=chosen.changes))
         finally:
             shutil.rmtree(root, ignore_errors=True)
         print(f"{number + 1}/{chosen.walks} {done[-1]}", file=sys.stderr, flush=True)
@@ -44,7 +42,10 @@ def main() -> int:
 
 
 def _line(name: str, walks: list[Walked]) -> str:
-    sums = [sum(getattr(one, field) for one in walks) for field in ("changes", "rolled_back", "tuples", "lost", "duplicated")]
+    sums = [
+        sum(getattr(one, field) for one in walks)
+        for field in ("changes", "rolled_back", "tuples", "lost", "duplicated")
+    ]
     return f"| {name} | {len(walks)} | " + " | ".join(str(number) for number in sums) + " |"
 
 

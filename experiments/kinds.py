@@ -110,7 +110,11 @@ def numbered(rows: DataFrame) -> DataFrame:
         state.update((seen, last))
 
     return rows.groupBy("k").applyInPandasWithState(
-        count, "k string, n long, nth long, in_order boolean", "seen long, last long", "append", GroupStateTimeout.NoTimeout
+        count,
+        "k string, n long, nth long, in_order boolean",
+        "seen long, last long",
+        "append",
+        GroupStateTimeout.NoTimeout,
     )
 
 
@@ -225,7 +229,7 @@ KINDS = {
 def observed(kind: Kind, rows: Sequence[dict[str, Any]]) -> Output:
     """The output in the form of the answer."""
     if kind.update:
-        return Counter({tuple(row.values())[0]: tuple(row.values()) for row in rows}.values())
+        return Counter({next(iter(row.values())): tuple(row.values()) for row in rows}.values())
     if kind.name == "pandas-state":
         return Counter((row["k"], row["nth"]) for row in rows) + Counter((row["k"], "n", row["n"]) for row in rows)
     if kind.name == "row-state":

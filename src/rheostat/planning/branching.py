@@ -18,6 +18,7 @@ from rheostat.planning.path_bound import longest_chain
 from rheostat.planning.pauses import least_start_seconds, only_removals
 from rheostat.planning.progressing import Found, enough, internal_value
 from rheostat.planning.relaxed import Relaxed, at_node_level
+from rheostat.planning.star import explored_star, is_star
 
 _GUESSES = (1.05, 1.2, 1.5, 2.5, 6.0)
 """Multiples of the bound that are tried as limits while no feasible deployment is known."""
@@ -32,6 +33,8 @@ _SAME_PAUSE = 0.05
 def explored(instance: Instance, first: Deployment | None, clock: Clock) -> Found:
     """From a feasible deployment, if there is one, to the optimum."""
     found = Found(first, internal_value(instance, first), -inf, note="branch and bound")
+    if is_star(instance):
+        return explored_star(instance, found, clock)
     floor, below = least_start_seconds(instance), inf
     if floor > 0:
         found, below = _without_starts(instance, found, clock)
@@ -76,7 +79,8 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock) 
         if candidates is None:
             return replace(found, note="too many multisets")
         before, found = found, _within(relaxed, (limit, floor), candidates, found, clock)
-        if limit >= HUGE / 2 or (found.lower <= before.lower and found.upper >= before.upper):
+        stuck = found.lower <= before.lower and found.upper >= before.upper
+        if limit >= HUGE / 2 or (stuck and found.deployment is not None):
             break
     return found
 

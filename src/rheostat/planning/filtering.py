@@ -4,6 +4,8 @@ A multiset costs at least the mean over its nodes of what the node-level relaxat
 taken in ascending order of that, so that whole branches of multisets are cut off before they are written down.
 """
 
+from math import inf
+
 import numba
 import numpy as np
 
@@ -11,7 +13,7 @@ from rheostat.planning.candidates import Candidates, described, multisets
 from rheostat.planning.elimination import HUGE
 from rheostat.planning.instance import Indices, Values
 from rheostat.planning.lagrangian import Bound, room
-from rheostat.planning.levels import NodeLevel
+from rheostat.planning.levels import NodeLevel, Prices
 from rheostat.planning.path_bound import PathBound
 
 MOST = 60_000
@@ -34,16 +36,21 @@ def values_by_size(level: NodeLevel, bound: Bound) -> list[Values]:
     """F at least, for every number of replicas and every choice of every operator, by the prices' messages."""
     spare = room(level.instance, bound.prices)
     return [
-        (marginal - spare - level.unary(i, bound.prices))[None, :] + level.by_size(i, bound.prices)
-        for i, marginal in enumerate(bound.messages.marginals())
+        _instead(level, (i, bound.prices), marginal - spare) for i, marginal in enumerate(bound.messages.marginals())
     ]
+
+
+def _instead(level: NodeLevel, of: tuple[int, Prices], marginal: Values) -> Values:
+    """Bounds with the best number of replicas turned into bounds for every number."""
+    by_size, best = level.by_size(*of), level.unary(*of)
+    return np.where(by_size < HUGE / 2, (marginal - best)[None, :] + by_size, inf)
 
 
 def path_values_by_size(level: NodeLevel, bound: PathBound) -> dict[int, Values]:
     """The same for the operators on a path, by its dynamic program."""
     spare = room(level.instance, bound.prices) - float(bound.beside.sum())
     return {
-        i: (marginal - spare - level.unary(i, bound.prices))[None, :] + level.by_size(i, bound.prices)
+        i: _instead(level, (i, bound.prices), marginal - spare)
         for i, marginal in zip(bound.path, bound.node_marginals(), strict=True)
     }
 

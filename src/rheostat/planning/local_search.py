@@ -25,7 +25,7 @@ class LocalSearch:
     """Annealing with restarts; proves nothing."""
 
     rounds: int = 40_000
-    """Moves per restart."""
+    """Moves per restart; fewer where there is little to choose."""
     restarts: int = 2
     seed: int = 0
 
@@ -48,11 +48,12 @@ def improved(instance: Instance, settings: LocalSearch, clock: Clock) -> Deploym
     found = [d for d in (problem.start, problem.current) if d is not None]
     landscape = _landscape(instance)
     start = _greedy(instance)
+    rounds = min(settings.rounds, 300 * int(instance.allowed.sum()))
     if start is not None:
         for number in range(settings.restarts):
             if clock.is_over():
                 break
-            value, nodes, size = anneal(landscape, *start, settings.rounds, settings.seed + number)
+            value, nodes, size = anneal(landscape, *start, rounds, settings.seed + number)
             if np.isfinite(value):
                 chosen = [tuple(int(u) for u in row[:m]) for row, m in zip(nodes, size, strict=True)]
                 found.append(instance.deployment(chosen))

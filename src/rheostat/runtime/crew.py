@@ -1,6 +1,7 @@
 """The nodes together: starting, holding, aligning and stopping instances wherever they are."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from rheostat.runtime.positions import furthest, read_offsets
 from rheostat.runtime.specs import Blueprint
 
 POLL_SECONDS = 0.02
+MOST_RESTARTS = 5
+"""So often an instance is started again by itself; then something is wrong that a restart does not mend."""
 
 
 class Crew:
@@ -27,6 +30,8 @@ class Crew:
 
     def __init__(self, blueprint: Blueprint, nodes: Mapping[str, Node], disk: Disk) -> None:
         self._blueprint, self._nodes, self._disk = blueprint, nodes, disk
+        self._started: dict[str, Instance] = {}
+        self._failures: Counter[int] = Counter()
 
     def node(self, instance: Instance) -> Node:
         """Where an instance is."""
@@ -72,6 +77,7 @@ class Crew:
         """Opens all producers before the first query starts: a consumer must know whom to wait for."""
         specs = [self.spec(instance, (frontiers or {}).get(instance.tail, NEVER)) for instance in instances]
         for instance, spec in zip(instances, specs, strict=True):
+            self._started[instance.name] = instance
             self.node(instance).start(spec)
 
     def hold(self, instances: Iterable[Instance]) -> None:
@@ -172,10 +178,28 @@ class Crew:
         self._until(everybody, f"{', '.join(sorted(names))} did not {what}")
 
     def _check(self, names: set[str]) -> dict[str, InstanceStatus]:
-        known = self.statuses()
+        known = self.heal()
         for name in sorted(names & known.keys()):
-            if known[name].state == "failed":
+            worn_out = name in self._started and self._failures[self._started[name].number] >= MOST_RESTARTS
+            if known[name].state == "failed" and (known[name].by_user or worn_out):
                 raise RuntimeFault(known[name].error)
+        return known
+
+    def heal(self) -> dict[str, InstanceStatus]:
+        """Starts again what failed through no fault of the user's code, some times; gives how everything is doing.
+
+        A query that goes on from its checkpoint loses nothing; a worker that did not come up in time, or a disk that
+        was full for a moment, is no reason to stand still.
+        """
+        known = self.statuses()
+        for name, status in known.items():
+            instance = self._started.get(name)
+            if status.state != "failed" or status.by_user or instance is None:
+                continue
+            if self._failures[instance.number] < MOST_RESTARTS:
+                self._failures[instance.number] += 1
+                self.node(instance).stop(name)
+                self.start([instance])
         return known
 
     def _until(self, reached: Callable[[], bool], otherwise: str) -> None:

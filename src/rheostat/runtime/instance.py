@@ -117,3 +117,5 @@ class InstanceStatus:
     """It has seen that it is held, and everything it had planned is done."""
     error: str = ""
     """Operator, node and the user's line, if it failed."""
+    by_user: bool = False
+    """Whether the user's code raised: starting it again would not help."""

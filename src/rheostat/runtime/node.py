@@ -133,15 +133,15 @@ class SparkNode:
             active
             and planned == committed
             and acknowledged(Path(spec.control), [Path(part.channel).name for part in spec.inputs]),
-            "" if failure is None else _told(failure, spec),
+            *(("", False) if failure is None else _told(failure, spec)),
         )
 
 
-def _told(failure: StreamingQueryException, spec: InstanceSpec) -> str:
+def _told(failure: StreamingQueryException, spec: InstanceSpec) -> tuple[str, bool]:
     """The failure as operator, node and the user's line, or Spark's own words if it was not the user's code."""
     text = str(failure)
     found = blamed(text, spec.node, {step.name: step.code for step in spec.steps})
     if found is not None:
-        return str(found)
+        return str(found), True
     lines = [line for line in text.splitlines() if line.strip()]
-    return f"query {spec.name} on node {spec.node}: {lines[0] if lines else 'it failed'}"
+    return f"query {spec.name} on node {spec.node}: {lines[0] if lines else 'it failed'}", False

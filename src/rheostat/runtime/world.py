@@ -160,6 +160,11 @@ class Runtime:
         """How every instance is doing."""
         return self._crew.statuses()
 
+    def heal(self) -> dict[str, InstanceStatus]:
+        """Starts again what failed through no fault of the user's code; gives how every instance is doing."""
+        with self._changing:
+            return self._crew.heal()
+
     def is_drained(self) -> bool:
         """Whether every channel has been read to its end."""
         readers: dict[str, Instance] = {instance.head: instance for instance in self.plan.instances}

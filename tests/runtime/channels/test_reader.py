@@ -227,6 +227,31 @@ def test_an_early_row_behind_one_that_waits_is_handed_over_with_it(tmp_path):
     assert [row.number for row in rows_between(channel, end, advance(DiskLog(channel), end))] == [3]
 
 
+def test_rows_kept_back_for_event_time_are_nobody_s_slowness(tmp_path):
+    """Both producers have rows above the other's promise: if these counted, both would wait for ever."""
+    channel = channel_at(tmp_path, event_time="time")
+    for name in ("p", "q"):
+        publish(channel, opened(channel, name), 0, [Row(name, t, 0, t) for t in range(100)], frontier=90)
+    end = advance(DiskLog(channel), Offset.start("c", channel.all_groups))
+    commit(channel, "k@n1", end, Disk())
+    assert end.cohorts[0].at["p"].cut == end.cohorts[0].at["q"].cut == 90
+    assert not should_wait(DiskLog(channel), 0, "p")
+    assert not should_wait(DiskLog(channel), 0, "q")
+
+
+def test_a_producer_that_came_back_is_waited_for_again(tmp_path):
+    channel = channel_at(tmp_path, event_time="time")
+    p, q = opened(channel, "p"), opened(channel, "q")
+    publish(channel, q, 0, [Row("q", t, 0, t) for t in range(10)], frontier=10)
+    publish(channel, p, 0, [], frontier=5)
+    close_producer(channel, Disk(), "p", 0)
+    opened(channel, "p", 2, frontier=7)
+    start = Offset.start("c", channel.all_groups)
+    end = advance(DiskLog(channel), start)
+    assert [row.time for row in rows_between(channel, start, end)] == list(range(8))
+    assert end.frontier == 7
+
+
 def test_while_a_producer_is_waited_for_no_batch_is_planned_for_the_others(tmp_path):
     """Else every batch of theirs would cost an empty one here, and all they wrote would be let loose at once."""
     channel = channel_at(tmp_path, event_time="time")

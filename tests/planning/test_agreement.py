@@ -1,0 +1,88 @@
+"""Three ways to the same optimum: everything tried, the papers' programs, and the structured search."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rheostat.model.expansion import collapse_deployment, expand
+from rheostat.planning.exact import Exact
+from rheostat.planning.exhaustive import Exhaustive
+from rheostat.planning.milp import Milp
+from rheostat.planning.outcome import Outcome, Status
+from rheostat.planning.problem import Problem
+from rheostat.reference.generators import fat, heterogeneous
+from rheostat.reference.networks import random_gaussian
+from tests.planning.instances import FAMILIES, random_problem
+
+EXACT, ORACLE = Exact(explains=False), Exhaustive(explains=False)
+PER_FAMILY = 300
+
+
+def assert_same(ours: Outcome, theirs: Outcome, what: str) -> None:
+    assert ours.status is theirs.status, what
+    if theirs.objective is not None:
+        assert ours.objective == pytest.approx(theirs.objective, abs=1e-6), what
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("tenth", range(10))
+def test_all_three_agree(family: str, tenth: int) -> None:
+    for seed in range(tenth, PER_FAMILY, 10):
+        problem = random_problem(family, seed)
+        truth = ORACLE.plan(problem)
+        assert_same(EXACT.plan(problem), truth, f"exact, {family} {seed}")
+        program = Milp(by_paths=seed % 2 == 0, pairwise_and=seed % 3 == 0, explains=False)
+        assert_same(program.plan(problem), truth, f"milp, {family} {seed}")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_infeasible_problems_are_among_them_and_feasible_ones_too(family: str) -> None:
+    statuses = [ORACLE.plan(random_problem(family, seed)).status for seed in range(60)]
+    assert statuses.count(Status.INFEASIBLE) >= 5
+    assert statuses.count(Status.OPTIMAL) >= 30
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_price_of_a_hop_is_planned_exactly(family: str) -> None:
+    for seed in range(1000, 1008):
+        problem = replace(random_problem(family, seed), hop_ms=5.0)
+        assert_same(EXACT.plan(problem), ORACLE.plan(problem), f"{family} {seed}")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_source_and_sink_with_everything_side_by_side(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    application = fat(5)
+    if seed % 2:
+        application = heterogeneous(application, seed)
+    infrastructure = random_gaussian(4, seed, symmetric=seed % 3 == 0)
+    nodes = tuple(
+        replace(node, resources=float(rng.integers(1, 4)), speedup=float(rng.uniform(0.5, 2)), availability=0.9)
+        for node in infrastructure.nodes
+    )
+    objective = random_problem("odp network", seed).objective
+    objective = replace(objective, bounds=replace(objective.bounds, cost_per_hour=np.inf, availability=0.0))
+    objective = replace(objective, bounds=replace(objective.bounds, response_time_ms=np.inf))
+    problem = Problem(application, replace(infrastructure, nodes=nodes), objective)
+    assert_same(EXACT.plan(problem), ORACLE.plan(problem), str(seed))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_executors_placed_one_by_one_are_multisets(seed: int) -> None:
+    problem = random_problem("odp network", seed)
+    degrees = {operator.name: operator.max_replicas for operator in problem.application.operators}
+    fixed = replace(
+        problem.application,
+        operators=tuple(replace(op, min_replicas=degrees[op.name]) for op in problem.application.operators),
+    )
+    ranges = Exhaustive(explains=False).plan(replace(problem, application=fixed))
+    executors = expand(problem.application, degrees)
+    if ranges.objective is None:
+        return
+    single = Milp(explains=False).plan(replace(problem, application=executors))
+    assert single.deployment is not None
+    together = collapse_deployment(problem.application, single.deployment)
+    assert ranges.evaluation is not None
+    evaluation = replace(problem, application=fixed).evaluated(together)
+    assert evaluation.traffic_tps == pytest.approx(single.evaluation.traffic_tps if single.evaluation else None)
