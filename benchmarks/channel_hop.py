@@ -61,7 +61,7 @@ def hop(folder: Path, rate: int, seconds: int, groups: int) -> None:
         ).start()
     time.sleep(15 + seconds)
     queries = spark.streams.active
-    last = {query.lastProgress.batchId: query.lastProgress.durationMs for query in queries if query.lastProgress}
+    last = [query.lastProgress.durationMs for query in queries if query.lastProgress]
     for query in queries:
         query.stop()
     spark.stop()

@@ -61,8 +61,10 @@ class _Run:
         return cast("DataFrame", function(*(self._input(stream, one) for stream in streams), **parameters))
 
     def _input(self, stream: Stream, reader: Operator) -> DataFrame:
-        """The stream as the runtime hands it over: with the key group, if the reader is keyed by it."""
-        frame = self._streams[stream.source]
+        """The stream as the runtime hands it over: with watermark and key group, if the reader asks for them."""
+        frame, time = self._streams[stream.source], self._application.by_name[stream.source].event_time
+        if reader.watermark_seconds is not None and time:
+            frame = frame.withWatermark(time, f"{reader.watermark_seconds} seconds")
         if reader.key != (KEY_GROUP,) or stream.grouping is Grouping.KEY:
             return frame
         every = F.explode(F.sequence(F.lit(0), F.lit(self._groups - 1)))

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from experiments.kinds import KINDS
+from experiments.subjects import NAMES
 from experiments.walks import Walked, walk
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
@@ -18,25 +18,25 @@ from rheostat.runtime.spark_settings import SparkSettings
 def main() -> int:
     """Runs the walks."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--walks", type=int, default=len(KINDS))
+    parser.add_argument("--walks", type=int, default=len(NAMES))
     parser.add_argument("--changes", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--kind", choices=sorted(KINDS), action="append")
+    parser.add_argument("--subject", choices=NAMES, action="append")
     chosen = parser.parse_args()
-    kinds = [KINDS[name] for name in chosen.kind or KINDS]
+    names = chosen.subject or NAMES
     spark = create_session(SparkSettings(), 4, "exactness")
     done: list[Walked] = []
     for number in range(chosen.walks):
         root = Path(tempfile.mkdtemp(prefix="rheostat-walk-"))
         try:
-            done.append(walk(kinds[number % len(kinds)], chosen.seed + number, spark, root, changes=chosen.changes))
+            done.append(walk(names[number % len(names)], chosen.seed + number, spark, root, changes=chosen.changes))
         finally:
             shutil.rmtree(root, ignore_errors=True)
         print(f"{number + 1}/{chosen.walks} {done[-1]}", file=sys.stderr, flush=True)
     spark.stop()
-    print("| kind | walks | changes | rolled back | tuples | lost | duplicated |\n|---|---|---|---|---|---|---|")
-    for name in sorted({one.kind for one in done}):
-        print(_line(name, [one for one in done if one.kind == name]))
+    print("| subject | walks | changes | rolled back | tuples | lost | duplicated |\n|---|---|---|---|---|---|---|")
+    for name in dict.fromkeys(one.name for one in done):
+        print(_line(name, [one for one in done if one.name == name]))
     print(_line("all", done))
     return int(not all(one.is_exact for one in done))
 

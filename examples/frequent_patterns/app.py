@@ -47,7 +47,7 @@ def generator(tweets: DataFrame, *, service_ms: float = 0.0) -> DataFrame:
     return worded.select("ts", F.explode(F.concat("words", pairs)).alias("pattern"))
 
 
-@operator(key="pattern", max_replicas=20, event_time="window_end")
+@operator(key="pattern", max_replicas=20, event_time="window_end", watermark_seconds=0.0)
 def detector(
     patterns: DataFrame,
     *,
@@ -58,8 +58,8 @@ def detector(
 ) -> DataFrame:
     """Patterns that are frequent in a window."""
     window = F.window("ts", f"{window_seconds} seconds", f"{slide_seconds} seconds")
-    timed = with_service_time(patterns, service_ms).withWatermark("ts", "0 seconds")
-    counts = timed.groupBy(window, "pattern").agg(F.count("*").alias("tweets")).where(F.col("tweets") > more_than)
+    served = with_service_time(patterns, service_ms)
+    counts = served.groupBy(window, "pattern").agg(F.count("*").alias("tweets")).where(F.col("tweets") > more_than)
     return counts.select(F.col("window.end").alias("window_end"), "pattern", "tweets")
 
 

@@ -54,9 +54,11 @@ def test_the_document_and_the_program_are_one_application():
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("replicas", [1, 2])
-def test_every_window_is_reported_once_and_right(replicas, spark, tmp_path):
-    built = application(CURVE, replicas=replicas, **FINITE)
+@pytest.mark.parametrize(
+    ("replicas", "service_ms"), [pytest.param(1, 0.0, id="plain"), pytest.param(2, 0.01, id="with a service time")]
+)
+def test_every_window_is_reported_once_and_right(replicas, service_ms, spark, tmp_path):
+    built = application(CURVE, replicas=replicas, service_ms=service_ms, **FINITE)
     output = run_plain(built, spark, tmp_path)["Reporter"]
     got = Counter((int(row["window_end"].timestamp()), row["pattern"], row["tweets"]) for row in output)
     assert got == answer(tweets())

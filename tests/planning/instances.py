@@ -103,7 +103,9 @@ def _operator(
     )
 
 
-def _deployment(rng: np.random.Generator, application: Application, infrastructure: Infrastructure) -> Deployment | None:
+def _deployment(
+    rng: np.random.Generator, application: Application, infrastructure: Infrastructure
+) -> Deployment | None:
     if rng.random() < 0.15:
         return None
     placed = {}

@@ -124,12 +124,10 @@ def test_the_bound_is_never_on_the_wrong_side(seed: int, rounds: int) -> None:
 
 @pytest.mark.parametrize("gap", [0.02, 0.2])
 def test_within_a_gap_limit_the_answer_and_its_bound_are_that_close(gap: float) -> None:
-    problem = Problem(
-        taxi(190, 2), random_geographic(8, 1), EdrpObjective(0.5, 0.5, 0.0, Bounds(175.0, 30.0, 7.5))
-    )
+    problem = Problem(taxi(190, 2), random_geographic(8, 1), EdrpObjective(0.5, 0.5, 0.0, Bounds(175.0, 30.0, 7.5)))
     best = EXACT.plan(problem)
     rough = EXACT.plan(replace(problem, limits=Limits(gap=gap)))
-    assert rough.gap <= gap + 1e-9
+    assert rough.gap <= gap + 1e-6
     assert best.objective is not None
     assert rough.bound is not None
     assert rough.bound <= best.objective + 1e-9
@@ -148,7 +146,7 @@ def test_an_infeasible_start_is_not_believed() -> None:
 
 
 def test_the_reference_application_agrees_with_its_program() -> None:
-    problem = Problem(taxi(180, 2), random_geographic(4, 0), EdrpObjective(0.5, 0.5, 0.0, Bounds(175.0, 30.0, 7.5)))
+    problem = Problem(taxi(90, 2), random_geographic(5, 0), EdrpObjective(0.5, 0.5, 0.0, Bounds(175.0, 30.0, 7.5)))
     ours, theirs = EXACT.plan(problem), Milp(explains=False).plan(problem)
     assert ours.status is theirs.status is Status.OPTIMAL
     assert ours.objective == pytest.approx(theirs.objective, abs=1e-6)

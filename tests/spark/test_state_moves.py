@@ -14,6 +14,15 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession, functions
+
+from rheostat.errors import CannotMove
+from rheostat.runtime.state import construction, support
+from rheostat.runtime.state.checkpoint import Checkpoint
+from rheostat.runtime.state.copying import copy_ahead, relocate
+from rheostat.runtime.state.key_groups import Key, KeyColumn
+from rheostat.runtime.state.reading import Parent, group_sizes
+from rheostat.runtime.state.repartitioning import repartition
+from rheostat.runtime.state.rewriting import Child, rebuild
 from tests.runtime.state import kinds, log_source
 from tests.runtime.state.instances import KEY, Instance, Operator, assert_exact, group_table
 from tests.runtime.state.kinds import (
@@ -28,15 +37,6 @@ from tests.runtime.state.kinds import (
 )
 from tests.runtime.state.log_source import LogSource, append, offset_for
 from tests.runtime.state.rounds import GROUPS, Row, make_rounds
-
-from rheostat.errors import CannotMove
-from rheostat.runtime.state import construction, support
-from rheostat.runtime.state.checkpoint import Checkpoint
-from rheostat.runtime.state.copying import copy_ahead, relocate
-from rheostat.runtime.state.key_groups import Key, KeyColumn
-from rheostat.runtime.state.reading import Parent, group_sizes
-from rheostat.runtime.state.repartitioning import repartition
-from rheostat.runtime.state.rewriting import Child, rebuild
 
 pytestmark = pytest.mark.spark
 cloudpickle.register_pickle_by_value(kinds)

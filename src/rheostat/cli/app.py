@@ -18,6 +18,12 @@ COMMANDS = {
     "validate": "Check documents, each by itself and all together.",
     "show": "Show an application, a network, and who runs where.",
     "evaluate": "Tell what a deployment is worth, and what changing to it costs.",
+    "run": "Run an application, and watch over it until it is stopped.",
+    "status": "Tell how a running application is doing.",
+    "scale": "Give operators of a running application more or fewer replicas.",
+    "move": "Move an operator of a running application to another node.",
+    "deploy": "Change a running application to another deployment.",
+    "stop": "Stop a running application, so that it can be taken up again.",
     "doctor": "Check whether this machine is ready.",
 }
 """Name -> first line of its help. Each is a module of this package that has a Typer called `app`."""

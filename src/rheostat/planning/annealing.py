@@ -44,7 +44,7 @@ class Landscape(NamedTuple):
     """Factors of response time and downtime, hop, and the bounds of response time, cost, log availability, downtime."""
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def judged(w: Landscape, nodes: Indices, size: Indices) -> tuple[float, float]:  # pragma: no cover - compiled
     """F without its constant, and by how much constraints are broken, relatively."""
     operators = len(size)
@@ -52,7 +52,7 @@ def judged(w: Landscape, nodes: Indices, size: Indices) -> tuple[float, float]: 
     used = np.zeros(len(w.capacity))
     total, cost, log, response, broken = 0.0, 0.0, 0.0, 0.0, 0.0
     limited = len(w.bandwidth) > 0
-    load = np.zeros(w.bandwidth.shape)
+    load: Values = np.zeros(w.bandwidth.shape)
     for j in range(operators):
         start = 0.0
         for e in range(w.edge_start[j], w.edge_start[j + 1]):
@@ -87,14 +87,7 @@ def judged(w: Landscape, nodes: Indices, size: Indices) -> tuple[float, float]: 
             broken += 1.0
         finished[j] = start + waits / slowest_node
         response = max(response, finished[j])
-    for u in range(len(used)):
-        if used[u] > w.capacity[u] + 1e-9:
-            broken += used[u] - w.capacity[u]
-    if limited:
-        for u in range(load.shape[0]):
-            for v in range(load.shape[1]):
-                if load[u, v] > w.bandwidth[u, v] + 1e-9:
-                    broken += 1.0
+    broken += _overloaded(w, used, load)
     broken += _above(response, w.scalars[3]) + _above(cost, w.scalars[4])
     if log < w.scalars[5] - 1e-12:
         broken += 1.0
@@ -103,12 +96,25 @@ def judged(w: Landscape, nodes: Indices, size: Indices) -> tuple[float, float]: 
     return total + w.scalars[0] * response + w.scalars[1] * pause, broken
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
+def _overloaded(w: Landscape, used: Values, load: Values) -> float:  # pragma: no cover - compiled
+    broken = 0.0
+    for u in range(len(used)):
+        if used[u] > w.capacity[u] + 1e-9:
+            broken += used[u] - w.capacity[u]
+    for u in range(len(load)):
+        for v in range(len(load)):
+            if load[u, v] > w.bandwidth[u, v] + 1e-9:
+                broken += 1.0
+    return broken
+
+
+@numba.njit(cache=True)
 def _above(value: float, bound: float) -> float:  # pragma: no cover - compiled
     return 0.0 if value <= bound + 1e-9 else 0.2 + (value - bound) / bound
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _pause(w: Landscape, nodes: Indices, size: Indices) -> float:  # pragma: no cover - compiled
     longest = 0.0
     for i in range(len(w.current)):
@@ -124,18 +130,18 @@ def _pause(w: Landscape, nodes: Indices, size: Indices) -> float:  # pragma: no 
     return longest
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _picked(w: Landscape, nodes: Indices, size: Indices, i: int) -> int:  # pragma: no cover - compiled
     """A node for a replica: where a neighbour is, near it, or anywhere."""
     dice = np.random.randint(10)
     if dice < 9 and w.neighbour_start[i + 1] > w.neighbour_start[i]:
         o = w.neighbours[np.random.randint(w.neighbour_start[i], w.neighbour_start[i + 1])]
         u = nodes[o, np.random.randint(size[o])]
-        return u if dice < 4 else w.near[u, np.random.randint(w.near.shape[1])]
+        return int(u) if dice < 4 else int(w.near[u, np.random.randint(w.near.shape[1])])
     return np.random.randint(len(w.capacity))
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def anneal(
     w: Landscape, nodes: Indices, size: Indices, rounds: int, seed: int
 ) -> tuple[float, Indices, Indices]:  # pragma: no cover - compiled
@@ -184,7 +190,7 @@ def anneal(
     return best, best_nodes, best_size
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _resized(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
     """One replica more or less."""
     if np.random.random() < 0.5:
@@ -201,7 +207,7 @@ def _resized(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pr
     return True
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _exchanged(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
     """Two nodes change everything they hold, as far as it may move."""
     u = nodes[i, np.random.randint(size[i])]

@@ -9,7 +9,7 @@ from rheostat.model.deployment import Deployment
 from rheostat.planning.candidates import Candidates
 from rheostat.planning.clock import Clock
 from rheostat.planning.elimination import HUGE, Structure
-from rheostat.planning.filtering import TooMany, surviving
+from rheostat.planning.filtering import MOST, TooMany, surviving
 from rheostat.planning.instance import Instance
 from rheostat.planning.lagrangian import along
 from rheostat.planning.levels import NodeLevel
@@ -22,9 +22,9 @@ from rheostat.planning.star import explored_star, is_star
 
 _GUESSES = (1.05, 1.2, 1.5, 2.5, 6.0)
 """Multiples of the bound that are tried as limits while no feasible deployment is known."""
-_MANY = 4_000
-"""Multisets, all operators together, from which on a lower limit is tried first."""
-_TRIES = 4
+_MANY = 400
+"""Multisets of one operator from which on a lower limit is tried first."""
+_TRIES = 5
 """How often the limit is lowered."""
 _SAME_PAUSE = 0.05
 """Downtimes this close to each other, relative to the longest, are searched together."""
@@ -65,19 +65,22 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock) 
     """Below ever higher limits, so that few multisets are generated at a time."""
     instance = relaxed.level.instance
     paid = instance.coefficients.downtime * floor
-    guesses = iter(_GUESSES)
+    guesses, many = iter(_GUESSES), _MANY
     while not clock.is_over() and not found.complete:
         limit = min(found.upper, HUGE / 2)
         if found.deployment is None and (guess := next(guesses, None)) is not None:
             limit = max(relaxed.lower, 1e-9) * guess + paid
-        candidates = _generated(relaxed, limit, paid)
+        candidates = _generated(relaxed, limit, paid, many if limit < HUGE / 2 else MOST)
         for _ in range(_TRIES):
-            if limit >= HUGE / 2 or (candidates is not None and sum(len(c) for c in candidates) <= _MANY):
+            if candidates is not None or limit >= HUGE / 2 or clock.is_over():
                 break
-            limit = found.lower + 0.4 * (limit - found.lower)
-            candidates = _generated(relaxed, limit, paid)
-        if candidates is None:
+            limit = found.lower + 0.5 * (limit - found.lower)
+            candidates = _generated(relaxed, limit, paid, many)
+        if candidates is None and many >= MOST:
             return replace(found, note="too many multisets")
+        many = min(4 * many, MOST)
+        if candidates is None:
+            continue
         before, found = found, _within(relaxed, (limit, floor), candidates, found, clock)
         stuck = found.lower <= before.lower and found.upper >= before.upper
         if limit >= HUGE / 2 or (stuck and found.deployment is not None):
@@ -85,11 +88,11 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock) 
     return found
 
 
-def _generated(relaxed: Relaxed, limit: float, paid: float) -> list[Candidates] | None:
+def _generated(relaxed: Relaxed, limit: float, paid: float, most: int) -> list[Candidates] | None:
     """The multisets that could be in something below a limit; None if they are too many."""
     target = enough(relaxed.level.instance, limit)
     try:
-        return surviving(relaxed.level, relaxed.values, target - paid if target < HUGE / 2 else target)
+        return surviving(relaxed.level, relaxed.values, target - paid if target < HUGE / 2 else target, most)
     except TooMany:
         return None
 

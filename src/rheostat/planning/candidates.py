@@ -43,9 +43,7 @@ class Candidates:
 
     def rows(self, keep: Indices) -> "Candidates":
         """Only some of them."""
-        return Candidates(
-            self.nodes[keep], self.size[keep], self.latency[keep], self.term[keep], self.downtime[keep]
-        )
+        return Candidates(self.nodes[keep], self.size[keep], self.latency[keep], self.term[keep], self.downtime[keep])
 
 
 def number_of_multisets(nodes: int, most: int, least: int = 1) -> int:

@@ -64,7 +64,7 @@ def _pins(instance: Instance) -> list[str]:
     found = []
     only = instance.allowed.sum(axis=1) == 1
     for u, capacity in enumerate(instance.problem.infrastructure.capacities):
-        pinned = [i for i in np.nonzero(only & instance.allowed[:, u])[0]]
+        pinned = list(np.nonzero(only & instance.allowed[:, u])[0])
         need = sum(_least_demand(instance, int(i)) for i in pinned)
         if need > capacity + TOLERANCE:
             names = ", ".join(instance.names[i] for i in pinned)
@@ -80,7 +80,9 @@ def _totals(instance: Instance) -> list[str]:
         need = sum(_least_demand(instance, i) for i in inside)
         room = float(instance.problem.infrastructure.capacities[nodes].sum())
         if need > room + TOLERANCE:
-            names = "all operators" if len(inside) == len(instance.names) else ", ".join(instance.names[i] for i in inside)
+            names = (
+                "all operators" if len(inside) == len(instance.names) else ", ".join(instance.names[i] for i in inside)
+            )
             found.append(f"{names} need {need:g} slots, the nodes they may run on have {room:g}")
     return found[:1]
 

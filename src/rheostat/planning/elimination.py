@@ -20,7 +20,7 @@ Group = tuple[int, ...]
 """At most two operators that are decided before the one that sends them a message."""
 
 
-@numba.njit(cache=True, fastmath={"nnan", "nsz", "reassoc", "contract"})  # type: ignore[misc]
+@numba.njit(cache=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
 def min_plus(left: Values, right: Values) -> Values:  # pragma: no cover - compiled
     """out[a, b] = min_x left[a, x] + right[b, x]."""
     out = np.empty((left.shape[0], right.shape[0]))

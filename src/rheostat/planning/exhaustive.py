@@ -114,9 +114,7 @@ def _values(instance: Instance, candidates: list[Candidates], tables: list[Strea
         for i, (options, row) in enumerate(zip(candidates, rows, strict=True))
     )
     logs = instance.problem.infrastructure.log_availabilities
-    availability = sum(
-        (options.counts(len(logs)) @ logs)[row] for options, row in zip(candidates, rows, strict=True)
-    )
+    availability = sum((options.counts(len(logs)) @ logs)[row] for options, row in zip(candidates, rows, strict=True))
     for table, (i, j) in zip(tables, instance.edges.tolist(), strict=True):
         terms = terms + table.term[rows[i], rows[j]]
         price = price + table.price[rows[i], rows[j]]
@@ -167,6 +165,8 @@ def _fits(instance: Instance, candidates: list[Candidates], rows: Indices) -> Fl
     for u, v in np.argwhere(np.isfinite(limits)):
         load = np.zeros(rows.shape[1])
         for rate, (i, j) in zip(instance.rates, instance.edges.tolist(), strict=True):
-            load += rate * (counts[i][:, u] / candidates[i].size)[rows[i]] * (counts[j][:, v] / candidates[j].size)[rows[j]]
+            load += (
+                rate * (counts[i][:, u] / candidates[i].size)[rows[i]] * (counts[j][:, v] / candidates[j].size)[rows[j]]
+            )
         fits &= load <= limits[u, v] + TOLERANCE
     return fits

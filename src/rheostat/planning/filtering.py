@@ -24,12 +24,13 @@ class TooMany(Exception):
     """More multisets survive than can be searched."""
 
 
-def surviving(level: NodeLevel, values: list[Values], limit: float) -> list[Candidates]:
+def surviving(level: NodeLevel, values: list[Values], limit: float, most: int = MOST) -> list[Candidates]:
     """For every operator the multisets whose bound is below the limit; raises TooMany if they are too many.
 
     `values[i][m, choice]` bounds F if operator i has m replicas of which the choice stands for one.
     """
-    return [described(level.instance, i, _below(level, i, table, limit)) for i, table in enumerate(values)]
+    chosen = [_below(level, i, table, (limit, most)) for i, table in enumerate(values)]
+    return [described(level.instance, i, multisets) for i, multisets in enumerate(chosen)]
 
 
 def values_by_size(level: NodeLevel, bound: Bound) -> list[Values]:
@@ -55,9 +56,10 @@ def path_values_by_size(level: NodeLevel, bound: PathBound) -> dict[int, Values]
     }
 
 
-def _below(level: NodeLevel, operator: int, values: Values, limit: float) -> list[tuple[int, ...]]:
+def _below(level: NodeLevel, operator: int, values: Values, within: tuple[float, int]) -> list[tuple[int, ...]]:
     """Packed multisets by their own choice, spread ones by the mean over their nodes."""
     instance, nodes, packed = level.instance, level.nodes[operator], level.packed[operator]
+    limit, most = within
     restricted = instance.names[operator] in instance.problem.restriction
     allowed = set(multisets(instance, operator)) if restricted else None
     rows, columns = np.nonzero((values < limit) & (packed[None, :] > 0))
@@ -66,16 +68,16 @@ def _below(level: NodeLevel, operator: int, values: Values, limit: float) -> lis
     for m in range(2, len(values)):
         at = spread[values[m, spread] < HUGE / 2]
         if len(at):
-            chosen |= _spread_below(level, operator, (nodes[at], values[m, at], m), limit)
-        if len(chosen) > MOST:
+            chosen |= _spread_below(level, operator, (nodes[at], values[m, at], m), within)
+        if len(chosen) > most:
             raise TooMany
     return sorted(chosen if allowed is None else chosen & allowed, key=lambda u: (len(u), u))
 
 
 def _spread_below(
-    level: NodeLevel, operator: int, choices: tuple[Indices, Values, int], limit: float
+    level: NodeLevel, operator: int, choices: tuple[Indices, Values, int], within: tuple[float, int]
 ) -> set[tuple[int, ...]]:
-    nodes, values, m = choices
+    (nodes, values, m), (limit, most) = choices, within
     instance = level.instance
     need = instance.resources[operator]
     fits = np.full(len(nodes), m, dtype=np.int64)
@@ -83,12 +85,14 @@ def _spread_below(
         capacities = instance.problem.infrastructure.capacities[nodes]
         fits = np.minimum(fits, np.floor((capacities + 1e-9) / need).astype(np.int64))
     order = np.argsort(values, kind="stable")
-    rows = enumerate_below(np.ascontiguousarray(values[order]), fits[order], m, min(limit, HUGE / 2), MOST)
+    rows = enumerate_below(np.ascontiguousarray(values[order]), fits[order], m, min(limit, HUGE / 2), most)
+    if len(rows) > most:
+        raise TooMany
     found = {tuple(sorted(int(nodes[order[k]]) for k in row)) for row in rows}
     return {row for row in found if row[0] != row[-1]}
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def enumerate_below(
     values: Values, fits: Indices, size: int, limit: float, most: int
 ) -> Indices:  # pragma: no cover - compiled

@@ -4,147 +4,13 @@ It works off a budget of nodes and returns, so that its caller can look at the c
 `State`, and the next call goes on where the last one stopped.
 """
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
 
-from rheostat.planning.instance import Indices, Values
-from rheostat.planning.path_kernel import Way
+from rheostat.planning.search_state import Scalars, State, Tables
 
 
-class Tables(NamedTuple):
-    """What does not change during a search. Operators are counted by depth: the order in which they are decided.
-
-    Tables lie one after another in `data`; the rest are their offsets, [depth, slot], -1 for none.
-    """
-
-    data: Values
-    sizes: Indices
-    """Choices per depth."""
-    unary: Indices
-    term: Indices
-    """What the replicas add to F."""
-    latency: Indices
-    tail: Indices
-    """Least delay from here to the end."""
-    downtime: Indices
-    replicas: Indices
-    """Row of the depth's first choice in `nodes`."""
-    nodes: Indices
-    """Node numbers of all choices, -1 after the last."""
-    identity: Indices
-    """Equal for equal multisets, over all operators; indexed like `nodes`."""
-    distinct: Indices
-    """Number of different nodes, indexed like `nodes`."""
-    group_first: Indices
-    """[depth, group]: an earlier depth, -1 for none."""
-    group_second: Indices
-    group_table_first: Indices
-    group_table_second: Indices
-    message: Indices
-    groups: Indices
-    """Groups per depth."""
-    edge_source: Indices
-    """[depth, incoming stream]: depth of its source."""
-    edge_delay: Indices
-    edge_term: Indices
-    edge_price: Indices
-    edge_log: Indices
-    edges: Indices
-    """Incoming streams per depth."""
-    edge_flow: Values
-    edge_rate: Values
-    edge_fusable: Indices
-    edge_single: Indices
-    """1 where the grouping allows one query only with a single replica."""
-    through: Values
-    resources: Values
-    capacity: Values
-    capacity_price: Values
-    bandwidth: Values
-    """[u, v], or empty if unlimited."""
-    stateful: Indices
-    routed: Indices
-    """[head, operator]: 1 if a query with this head already gets its input by the operator's key."""
-    replica_price: Values
-    log_node: Values
-    rest_price: Values
-    """Least price of everything after this depth."""
-    rest_log: Values
-    """Best log availability of everything after this depth."""
-    on_path: Indices
-    """Depth of the last operator on the path that is decided at this depth, -1 for none."""
-    stand_in: Indices
-    """The path's candidate of every replica, indexed like `nodes`."""
-    rest_beside: Values
-    """Least cost of everything beside the path after this depth."""
-    unit: Values
-    """Size of a unit of the path's memory."""
-    path_price: Values
-    """Price of every node's capacity along the path."""
-    node_class: Indices
-    """Nodes of one class can be exchanged; empty if that is not to be used."""
-    way: Way
-    after: Values
-    """Least cost after every state of the path, empty if there is none."""
-
-
-class Scalars(NamedTuple):
-    """Numbers that do not change during a search."""
-
-    response: float
-    weight: float
-    """Of a millisecond in the bounds: the objective's factor and the price of being late."""
-    downtime: float
-    constant: float
-    room: float
-    """Σ price x capacity."""
-    hop: float
-    response_bound: float
-    cost_bound: float
-    log_bound: float
-    downtime_bound: float
-    downtime_floor: float
-    """No downtime in this search is below this."""
-    gap: float
-    path_weight: float
-    path_room: float
-    watch_cost: bool
-    watch_log: bool
-
-
-class State(NamedTuple):
-    """Where the search is."""
-
-    cursor: Indices
-    """[depth, nodes explored]."""
-    chosen: Indices
-    best: Indices
-    upper: Values
-    """[value of the best]."""
-    candidate: Indices
-    bound: Values
-    count: Indices
-    position: Indices
-    finished: Values
-    fixed: Values
-    """Value of the relaxation with what is decided."""
-    slack: Values
-    """What true completion times add to it."""
-    length: Values
-    pause: Values
-    price: Values
-    log: Values
-    additive: Values
-    """What is decided adds to F, response time and downtime apart."""
-    head: Indices
-    has_state: Indices
-    used: Values
-    load: Values
-
-
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def run(t: Tables, c: Scalars, s: State, budget: int) -> bool:  # pragma: no cover - compiled
     """Explores up to `budget` nodes; whether there is nothing left to explore."""
     depths = len(t.sizes)
@@ -153,7 +19,7 @@ def run(t: Tables, c: Scalars, s: State, budget: int) -> bool:  # pragma: no cov
     while depth >= 0:
         at = s.position[depth]
         limit = s.upper[0] - 1e-9 - c.gap * abs(s.upper[0] + c.constant)
-        if at >= s.count[depth] or s.bound[depth, at] >= limit:
+        if at >= s.counts[depth] or s.bound[depth, at] >= limit:
             depth -= 1
             if depth >= 0:
                 _take(t, s, depth, -1.0)
@@ -179,14 +45,14 @@ def run(t: Tables, c: Scalars, s: State, budget: int) -> bool:  # pragma: no cov
     return True
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def expand_root(t: Tables, c: Scalars, s: State) -> None:  # pragma: no cover - compiled
     """Makes the first depth's candidates."""
     _expand(t, c, s, 0)
     s.cursor[0] = 0
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _take(t: Tables, s: State, depth: int, sign: float) -> None:  # pragma: no cover - compiled
     """Adds (or removes) what the choice at a depth takes of nodes and links."""
     row = t.replicas[depth] + s.chosen[depth]
@@ -199,7 +65,7 @@ def _take(t: Tables, s: State, depth: int, sign: float) -> None:  # pragma: no c
         _carry(t, s, depth, sign)
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _carry(t: Tables, s: State, depth: int, sign: float) -> None:  # pragma: no cover - compiled
     row = t.replicas[depth] + s.chosen[depth]
     for k in range(t.edges[depth]):
@@ -214,7 +80,7 @@ def _carry(t: Tables, s: State, depth: int, sign: float) -> None:  # pragma: no 
                     s.load[u, v] += share
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _size(t: Tables, row: int) -> int:  # pragma: no cover - compiled
     size = 0
     while size < t.nodes.shape[1] and t.nodes[row, size] >= 0:
@@ -222,7 +88,7 @@ def _size(t: Tables, row: int) -> int:  # pragma: no cover - compiled
     return size
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _links_hold(t: Tables, s: State, depth: int) -> bool:  # pragma: no cover - compiled
     """Whether no link of the choice at this depth is overloaded, the choice included."""
     if not len(t.bandwidth):
@@ -241,7 +107,7 @@ def _links_hold(t: Tables, s: State, depth: int) -> bool:  # pragma: no cover - 
     return fits
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _hop(t: Tables, c: Scalars, s: State, depth: int, k: int) -> float:  # pragma: no cover - compiled
     """What an incoming stream pays for leaving its query; sets the chain the operator belongs to."""
     source = t.edge_source[depth, k]
@@ -259,7 +125,7 @@ def _hop(t: Tables, c: Scalars, s: State, depth: int, k: int) -> float:  # pragm
     return 0.0
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _enter(t: Tables, c: Scalars, s: State, depth: int) -> bool:  # pragma: no cover - compiled
     """Computes everything exactly for the choice at this depth; False if it breaks a bound or is too dear."""
     x = s.chosen[depth]
@@ -287,15 +153,16 @@ def _enter(t: Tables, c: Scalars, s: State, depth: int) -> bool:  # pragma: no c
     s.finished[depth] = arrival + own
     if s.finished[depth] + t.data[t.tail[depth] + x] > c.response_bound + 1e-9:
         return False
-    return _weigh(t, c, s, depth, length, price, log) and _links_hold(t, s, depth)
+    return _weigh(t, c, s, depth, (length, price, log)) and _links_hold(t, s, depth)
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _weigh(
-    t: Tables, c: Scalars, s: State, depth: int, length: float, price: float, log: float
+    t: Tables, c: Scalars, s: State, depth: int, sums: tuple[float, float, float]
 ) -> bool:  # pragma: no cover - compiled
     """Sums up to this depth, and whether they can still lead to something better."""
     x = s.chosen[depth]
+    length, price, log = sums
     row = t.replicas[depth] + x
     before = depth - 1
     s.pause[depth] = t.data[t.downtime[depth] + x]
@@ -329,17 +196,17 @@ def _weigh(
     if c.watch_log and s.log[depth] + t.rest_log[depth] < c.log_bound - 1e-12:
         return False
     limit = s.upper[0] - 1e-9 - c.gap * abs(s.upper[0] + c.constant)
-    return _total(c, s, depth) < limit
+    return bool(_total(c, s, depth) < limit)
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _total(c: Scalars, s: State, depth: int) -> float:  # pragma: no cover - compiled
     """The lower bound of everything that begins with what is decided."""
     pause = max(s.pause[depth], c.downtime_floor)
-    return s.fixed[depth] - c.room + c.weight * s.slack[depth] + c.downtime * pause
+    return float(s.fixed[depth] - c.room + c.weight * s.slack[depth] + c.downtime * pause)
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _message(t: Tables, s: State, depth: int) -> float:  # pragma: no cover - compiled
     """What the relaxation had estimated for this depth."""
     total = 0.0
@@ -354,7 +221,7 @@ def _message(t: Tables, s: State, depth: int) -> float:  # pragma: no cover - co
     return total
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _relaxed(t: Tables, s: State, depth: int, x: int) -> float:  # pragma: no cover - compiled
     """Value of the relaxation with this choice, given those before."""
     value = t.data[t.unary[depth] + x] - _message(t, s, depth)
@@ -364,10 +231,10 @@ def _relaxed(t: Tables, s: State, depth: int, x: int) -> float:  # pragma: no co
             value += t.data[t.group_table_first[depth, g] + s.chosen[a] * t.sizes[depth] + x]
         if b >= 0:
             value += t.data[t.group_table_second[depth, g] + s.chosen[b] * t.sizes[depth] + x]
-    return value + (s.fixed[depth - 1] if depth > 0 else s.fixed[len(t.sizes)])
+    return float(value + (s.fixed[depth - 1] if depth > 0 else s.fixed[len(t.sizes)]))
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _fits(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no cover - compiled
     row, fits, taken = t.replicas[depth] + x, True, 0
     for k in range(t.nodes.shape[1]):
@@ -384,7 +251,7 @@ def _fits(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no cover 
     return fits
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _is_first(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no cover - compiled
     """Whether every empty node that a choice takes is the first empty one of its class, but for those it takes too."""
     row = t.replicas[depth] + x
@@ -404,7 +271,7 @@ def _is_first(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no co
     return True
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _along_path(t: Tables, c: Scalars, s: State, depth: int, x: int) -> float:  # pragma: no cover - compiled
     """What is decided, exactly, and the rest of the path with the room that is left, at least."""
     row = t.replicas[depth] + x
@@ -444,10 +311,10 @@ def _along_path(t: Tables, c: Scalars, s: State, depth: int, x: int) -> float:  
     for k in range(t.nodes.shape[1]):
         if t.nodes[row, k] >= 0:
             s.used[t.nodes[row, k]] -= t.resources[depth]
-    return additive + c.path_weight * finished + rest / count + t.rest_beside[depth] + back - c.path_room
+    return float(additive + c.path_weight * finished + rest / count + t.rest_beside[depth] + back - c.path_room)
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _expand(t: Tables, c: Scalars, s: State, depth: int) -> None:  # pragma: no cover - compiled
     """Lists the choices of a depth that may lead to something better, the most promising first."""
     limit = s.upper[0] - 1e-9 - c.gap * abs(s.upper[0] + c.constant)
@@ -472,11 +339,11 @@ def _expand(t: Tables, c: Scalars, s: State, depth: int) -> None:  # pragma: no 
     order = np.argsort(s.bound[depth, :count])
     s.candidate[depth, :count] = s.candidate[depth, :count][order]
     s.bound[depth, :count] = s.bound[depth, :count][order]
-    s.count[depth] = count
+    s.counts[depth] = count
     s.position[depth] = 0
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def _settle(t: Tables, c: Scalars, s: State) -> None:  # pragma: no cover - compiled
     """A complete deployment: its true value, and whether it is the best so far."""
     last = len(t.sizes) - 1

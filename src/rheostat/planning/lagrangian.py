@@ -6,6 +6,7 @@ to sinks), since the longest is at least as long as any mean. Both are lower bou
 good prices can stop at any time.
 """
 
+import itertools
 from dataclasses import dataclass
 from math import isfinite
 
@@ -31,7 +32,7 @@ def along(instance: Instance, path: list[int], capacity: Values, response: float
     """Prices with all flow on one path."""
     flow, through = np.zeros(len(instance.edges)), np.zeros(len(instance.names))
     for e, (i, j) in enumerate(instance.edges.tolist()):
-        flow[e] = float(any(a == i and b == j for a, b in zip(path, path[1:], strict=False)))
+        flow[e] = float(any(a == i and b == j for a, b in itertools.pairwise(path)))
     through[path] = 1.0
     return Prices(flow, through, capacity, response)
 

@@ -158,7 +158,7 @@ class NodeLevel:
         same = (spread_i[:, None] & spread_j[None, :]) | (
             (u[:, None] == v[None, :]) & (self.packed[i][:, None] == self.packed[j][None, :])
         )
-        return delays + hop * ~(same & bool(instance.fusable[stream]))
+        return np.asarray(delays + hop * ~(same & bool(instance.fusable[stream])))
 
     def _pair(self, stream: int) -> Values:
         """Prices of one tuple per second, availability of one pair of replicas at least."""
@@ -189,10 +189,7 @@ def _stand_ins(instance: Instance, operator: int, nodes: Indices) -> tuple[Indic
     possible = [int(m) for m in np.nonzero(np.isfinite(instance.latencies[operator]))[0]]
     capacity = instance.problem.infrastructure.capacities
     pairs = [
-        (int(u), m)
-        for m in possible
-        for u in nodes
-        if m * instance.resources[operator] <= capacity[u] + TOLERANCE
+        (int(u), m) for m in possible for u in nodes if m * instance.resources[operator] <= capacity[u] + TOLERANCE
     ]
     if len(nodes) > 1 and any(m > 1 for m in possible):
         pairs += [(int(u), 0) for u in nodes]

@@ -1,10 +1,11 @@
-"""The papers' own integer programs on HiGHS: the reference that `exact` is checked against, and the benchmark's baseline.
+"""The papers' own integer programs on HiGHS: what `exact` is checked against, and the benchmark's baseline.
 
 ODP [ODP, eq. 9-16], with network metrics and bandwidth [ODP, eq. 17-23], and EDRP [EDRP, eq. 13-23] with both
 downtime models are one program: a single placement is a multiset of one node. The graph of executors of S-ODP is an
 application like any other (`model.expansion`), its C_u = WS(u) x EPS_max a node's capacity.
 """
 
+import itertools
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 
@@ -107,14 +108,14 @@ def _variables(model: Model) -> None:
 
 
 def _response_time_of_every_path(model: Model) -> None:
-    """r >= Σ R_i + Σ D_(i,j) along every path π [ODP, eq. 10; EDRP, eq. 13]; r <= R_max is its variable's bound (15)."""
+    """r >= Σ R_i + Σ D_(i,j) along every path π [ODP, eq. 10; EDRP, eq. 13]; r <= R_max (15) bounds r."""
     streams = {(i, j): e for e, (i, j) in enumerate(model.instance.edges.tolist())}
     for path in source_sink_paths(len(model.x), list(streams)):
         columns, factors = [np.array([model.response_time])], [np.ones(1)]
         for i in path:
             columns.append(model.x[i])
             factors.append(-model.candidates[i].latency)
-        for ends in zip(path, path[1:], strict=False):
+        for ends in itertools.pairwise(path):
             columns.append(model.y[streams[ends]].ravel())
             factors.append(-model.tables[streams[ends]].delay.ravel())
         model.program.require(0.0, np.concatenate(columns), np.concatenate(factors))

@@ -14,7 +14,9 @@ from rheostat.planning.levels import NodeLevel, OptionLevel
 from rheostat.planning.path_bound import Climb, PathBound, affordable_slots, path_bound
 from rheostat.planning.progressing import Found, enough
 from rheostat.planning.relaxed import Relaxed
-from rheostat.planning.search import Bounds, Within, search
+from rheostat.planning.search import Within, search
+from rheostat.planning.search_tables import Bounds
+from rheostat.planning.symmetry import classes
 
 _CELLS = 20_000_000
 """Entries of all stream tables together beyond which the multisets are too many."""
@@ -50,6 +52,17 @@ def searched(part: Part, found: Found, clock: Clock) -> tuple[Found, float]:
     nothing = part.goal + part.paid
     if min(len(c) for c in part.candidates) == 0 or part.relaxed.lower >= part.goal:
         return found, nothing
+    if _nodes_are_alike(part.instance):
+        tried, below = _searched(_on_first_nodes(part), found, clock, exchangeable=True)
+        found = replace(found, explored=tried.explored)
+        if below >= nothing:
+            return found, nothing
+    return _searched(part, found, clock)
+
+
+def _searched(part: Part, found: Found, clock: Clock, *, exchangeable: bool = False) -> tuple[Found, float]:
+    """By the path, by elimination over all operators, and then one by one."""
+    nothing = part.goal + part.paid
     narrowed, level, along_path = _narrowed(part, clock)
     if narrowed is None or along_path.value >= part.goal:
         return found, nothing
@@ -60,26 +73,30 @@ def searched(part: Part, found: Found, clock: Clock) -> tuple[Found, float]:
     if outcome is None:
         return found, nothing
     narrowed, bound = outcome
-    # The stand-ins must be those of the multisets that are left, or a superset: these are a superset.
-    bounds = Bounds(bound, along_path, level)
-    lower = max(lower, bound.value + part.paid)
+    # The path's level has a stand-in for every multiset before the last filter, so for those that are left, too.
+    bounds = Bounds(bound, along_path, level, exchangeable)
     options = OptionLevel(part.instance, narrowed.candidates)
     within = Within(part.limit, part.floor, part.instance.problem.limits.gap)
-    if _nodes_are_alike(part.instance):
-        plain = search(options, replace(bounds, exchangeable=True), within, clock)
-        found = replace(found, explored=found.explored + plain.explored)
-        if plain.lower >= nothing:
-            return found, nothing
     result = search(options, bounds, within, clock)
     found = replace(found, explored=found.explored + result.explored)
     if result.chosen is not None:
         found = replace(found, deployment=part.instance.deployment(result.chosen), upper=result.upper)
+    lower = max(lower, bound.value + part.paid)
     return found, max(result.lower, min(lower, result.upper))
 
 
 def _nodes_are_alike(instance: Instance) -> bool:
     """Whether it may pay to look for something better without the bound of the response time first."""
     return instance.coefficients.response == 0 and not instance.problem.restriction and not instance.problem.hop_ms
+
+
+def _on_first_nodes(part: Part) -> Part:
+    """Without the multisets on nodes that are not needed: of nodes that can be exchanged, the first are enough."""
+    number = classes(part.instance)
+    rank = np.array([int((number[:u] == number[u]).sum()) for u in range(len(number))])
+    replicas = sum(int(c.size.max()) for c in part.candidates)
+    first = np.append(rank < replicas, True)
+    return replace(part, candidates=[c.rows(np.nonzero(first[c.nodes].all(axis=1))[0]) for c in part.candidates])
 
 
 def _cells(part: Part) -> int:

@@ -5,6 +5,7 @@ capacities on average. A dynamic program along one path that remembers what it h
 cheat so. Operators beside the path count with what they cost at least.
 """
 
+import itertools
 from dataclasses import dataclass
 from functools import reduce
 from math import gcd
@@ -80,7 +81,7 @@ def way_along(level: NodeLevel, path: tuple[int, ...], prices: Prices, near: Ind
     weight = instance.coefficients.response + prices.response
     stream = {(i, j): e for e, (i, j) in enumerate(instance.edges.tolist())}
     tables, between, length = [], [], 0
-    for i, j in zip(path, path[1:], strict=False):
+    for i, j in itertools.pairwise(path):
         e = stream[i, j]
         tables.append((level.pair(e) + weight * level.delay(e)).ravel())
         between.append(length)
@@ -128,7 +129,7 @@ def neighbourhoods(level: NodeLevel, path: tuple[int, ...], slots: int) -> Indic
 def affordable_slots(level: NodeLevel, path: tuple[int, ...], most: int) -> int:
     """How many nodes can be remembered so that a pass takes at most so many steps."""
     sizes = [len(level.nodes[i]) for i in path]
-    steps = sum(a * b for a, b in zip(sizes, sizes[1:], strict=False)) or 1
+    steps = sum(a * b for a, b in itertools.pairwise(sizes)) or 1
     radix = float(np.median(units(level.instance)[1])) + 1
     slots = 1
     while slots < min(8, len(level.instance.node_names)) and steps * radix ** (slots + 1) <= most:
@@ -145,9 +146,7 @@ class Climb:
     target: float = HUGE
 
 
-def path_bound(
-    level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Climb, clock: Clock
-) -> PathBound:
+def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Climb, clock: Clock) -> PathBound:
     """Subgradient ascent on the prices of capacity, along one path."""
     instance = level.instance
     near = neighbourhoods(level, path, climb.slots if instance.coefficients.response + start.response > 0 else 1)
@@ -184,9 +183,7 @@ def _bound(level: NodeLevel, path: tuple[int, ...], prices: Prices, near: Indice
     way = way_along(level, path, prices, near)
     after = backward(way)
     least, chosen = best_way(way, after)
-    beside = np.array(
-        [0.0 if i in path else float(level.unary(i, prices).min()) for i in range(len(instance.names))]
-    )
+    beside = np.array([0.0 if i in path else float(level.unary(i, prices).min()) for i in range(len(instance.names))])
     value = least + float(beside.sum()) - room(instance, prices) if least < HUGE / 2 else HUGE
     return PathBound(path, prices, way, after, beside, value, chosen)
 

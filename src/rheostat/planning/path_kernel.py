@@ -43,7 +43,7 @@ class Way(NamedTuple):
     """Where the values of a candidate start, by its position in `node`."""
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def moved(w: Way, u: int, code: int, v: int, need: int) -> int:  # pragma: no cover - compiled
     """The code at v after going there from u; -1 if v is full."""
     at = w.slot_of[u, v]
@@ -60,49 +60,67 @@ def moved(w: Way, u: int, code: int, v: int, need: int) -> int:  # pragma: no co
         at = w.slot_of[u, x]
         if at >= 0:
             result += ((code // w.stride[u, at]) % w.radix[u, at]) * w.stride[v, g]
-    return result
+    return int(result)
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+_FIRST = 16
+"""Candidates that are tried first, the most promising ones."""
+
+
+@numba.njit(cache=True)
 def backward(w: Way) -> Values:  # pragma: no cover - compiled
     """Least cost after every state, its own cost not included."""
     positions = len(w.start) - 1
-    total = w.values[-1]
-    value = np.zeros(total)
+    value = np.zeros(w.values[-1])
     for p in range(positions - 2, -1, -1):
-        width = w.start[p + 2] - w.start[p + 1]
-        ahead = np.empty(width)
+        first, width = w.start[p + 1], w.start[p + 2] - w.start[p + 1]
+        least = np.empty(width)
+        for b in range(width):
+            # More taken never costs less, so the code of an empty neighbourhood is the least of all.
+            least[b] = w.own[first + b] + value[w.values[first + b]]
         for i in range(w.start[p], w.start[p + 1]):
-            u = w.node[i]
             row = w.between[p] + (i - w.start[p]) * width
-            # Candidates next, the most promising first: the rest of a list can be skipped.
-            for b in range(width):
-                j = w.start[p + 1] + b
-                ahead[b] = w.tables[row + b] + w.own[j] + _least(w, value, j)
-            order = np.argsort(ahead)
-            for code in range(w.codes[u]):
-                best = HUGE
-                for k in range(width):
-                    b = order[k]
-                    if ahead[b] >= best:
-                        break
-                    j = w.start[p + 1] + b
-                    after = moved(w, u, code, w.node[j], w.need[j])
-                    if after >= 0:
-                        here = w.tables[row + b] + w.own[j] + value[w.values[j] + after]
-                        best = min(best, here)
-                value[w.values[i] + code] = best
+            _after_candidate(w, value, i, (row, first), least + w.tables[row : row + width])
     return value
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
-def _least(w: Way, value: Values, j: int) -> float:  # pragma: no cover - compiled
-    """Value with the least taken: only the candidate itself."""
-    # More taken never costs less, so the code of an empty neighbourhood is the least of all.
-    return value[w.values[j]]
+@numba.njit(cache=True)
+def _after_candidate(
+    w: Way, value: Values, i: int, where: tuple[int, int], ahead: Values
+) -> None:  # pragma: no cover - compiled
+    """Values of all codes of a candidate; `ahead` bounds the cost by way of each candidate next."""
+    row, first = where
+    width = len(ahead)
+    limit = HUGE
+    order = np.arange(width)
+    if width > _FIRST:
+        limit = np.partition(ahead, _FIRST)[_FIRST]
+        order = np.nonzero(ahead <= limit)[0]
+    order = order[np.argsort(ahead[order])]
+    for code in range(w.codes[w.node[i]]):
+        best = _best_next(w, value, (i, code, row, first), ahead, order)
+        if best > limit and len(order) < width:
+            best = _best_next(w, value, (i, code, row, first), ahead, np.argsort(ahead))
+        value[w.values[i] + code] = best
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
+def _best_next(
+    w: Way, value: Values, state: tuple[int, int, int, int], ahead: Values, order: Indices
+) -> float:  # pragma: no cover - compiled
+    i, code, row, first = state
+    best = HUGE
+    for b in order:
+        if ahead[b] >= best:
+            break
+        j = first + b
+        after = moved(w, w.node[i], code, w.node[j], w.need[j])
+        if after >= 0:
+            best = min(best, w.tables[row + b] + w.own[j] + value[w.values[j] + after])
+    return best
+
+
+@numba.njit(cache=True)
 def marginals(w: Way, value: Values) -> Values:  # pragma: no cover - compiled
     """Least cost of a whole path through every candidate."""
     positions = len(w.start) - 1
@@ -133,7 +151,7 @@ def marginals(w: Way, value: Values) -> Values:  # pragma: no cover - compiled
     return found
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def best_way(w: Way, value: Values) -> tuple[float, Indices]:  # pragma: no cover - compiled
     """The least cost of a path, and a candidate per position that attains it; HUGE if there is none."""
     positions = len(w.start) - 1

@@ -14,9 +14,9 @@ def source_sink_paths(operators: int, edges: Sequence[tuple[int, int]]) -> Itera
     for source, target in edges:
         onward[source].append(target)
         fed.add(target)
-    stack = [(i,) for i in range(operators) if i not in fed]
+    stack: list[tuple[int, ...]] = [(i,) for i in range(operators) if i not in fed]
     while stack:
-        path: tuple[int, ...] = stack.pop()
+        path = stack.pop()
         if not onward[path[-1]]:
             yield path
         stack.extend((*path, target) for target in onward[path[-1]])

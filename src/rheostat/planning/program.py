@@ -69,7 +69,7 @@ class Program:
 
     def solve(self, seconds: float, gap: float) -> Solution:
         """By HiGHS on one thread."""
-        solver = highspy.Highs()
+        solver = highspy.Highs()  # type: ignore[no-untyped-call]
         solver.setOptionValue("output_flag", False)
         solver.setOptionValue("threads", 1)
         solver.setOptionValue("mip_rel_gap", max(gap, 1e-9))
@@ -107,4 +107,6 @@ def _solution(solver: highspy.Highs, columns: int) -> Solution:
     values = np.array(solver.getSolution().col_value[:columns]) if found else None
     bound = float(info.mip_dual_bound)
     proven = status == highspy.HighsModelStatus.kOptimal
-    return Solution(Answer.OPTIMAL if proven else Answer.STOPPED, values, bound if abs(bound) < 1e29 else -inf, explored)
+    return Solution(
+        Answer.OPTIMAL if proven else Answer.STOPPED, values, bound if abs(bound) < 1e29 else -inf, explored
+    )

@@ -1,5 +1,6 @@
 """The first half of `branching`: bounds on the level of single nodes, and what they say of every multiset."""
 
+import itertools
 from dataclasses import dataclass
 from math import inf
 
@@ -43,7 +44,7 @@ def at_node_level(instance: Instance, first: Deployment | None, upper: float, cl
         return Relaxed(level, structure, path, prices, [], HUGE)
     slots = min(3, affordable_slots(level, path, _STEPS))
     bound = path_bound(level, path, prices, Climb(slots, _rounds(level, path), target), clock)
-    values = [np.full((instance.most_replicas + 1, size), -inf) for size in level.sizes()]
+    values = [np.where(level.by_size(i, prices) < HUGE / 2, -inf, inf) for i in range(len(instance.names))]
     lower = bound.value
     _raise(values, path_values_by_size(level, bound))
     if lower < target:
@@ -63,8 +64,8 @@ _WIDEST = 150
 def _rounds(level: NodeLevel, path: tuple[int, ...]) -> int:
     """Few where a pass is long."""
     sizes = [len(level.nodes[i]) for i in path]
-    steps = sum(a * b for a, b in zip(sizes, sizes[1:], strict=False)) + 1
-    return int(np.clip(400_000 // steps, 1, 20))
+    steps = sum(a * b for a, b in itertools.pairwise(sizes)) + 1
+    return int(np.clip(5_000_000 // steps, 6, 20))
 
 
 def _raise(values: list[Values], by: dict[int, Values]) -> None:

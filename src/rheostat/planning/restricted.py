@@ -56,11 +56,6 @@ def single_changes(operator: Operator, current: Replicas, nodes: list[str]) -> t
     """What an operator can become by one replica more, one less or one elsewhere; itself included."""
     more = {current.plus(node) for node in nodes}
     fewer = {current.plus(node, -1) for node in current} if len(current) > 1 else set()
-    moved = {
-        current.plus(there).plus(here, -1)
-        for here in current
-        for there in nodes
-        if there != here
-    }
+    moved = {current.plus(there).plus(here, -1) for here in current for there in nodes if there != here}
     sizes = range(operator.min_replicas, operator.max_replicas + 1)
     return tuple(sorted(r for r in {current} | more | fewer | moved if len(r) in sizes))

@@ -1,9 +1,9 @@
 """One source, one sink, everything else side by side between them: ODP's fat application.
 
 Given the nodes of source and sink, what is left is an assignment: the response time is the longest of the ways
-through one operator each, everything else adds up. All pairs of nodes get a quick bound, exact for equal operators; only
-pairs whose bound is better than the best deployment known are looked into, first by a greedy assignment and then,
-if that does not reach the bound, by an integer program of one operator-node variable each.
+through one operator each, everything else adds up. All pairs of nodes get a quick bound, exact for equal operators.
+Only pairs whose bound is better than the best deployment known are looked into, first by a greedy assignment and then,
+if that does not reach the bound, by an integer program with a variable per operator and node.
 """
 
 from dataclasses import dataclass, replace
@@ -14,8 +14,11 @@ import numpy as np
 
 from rheostat.planning.clock import Clock
 from rheostat.planning.instance import TOLERANCE, Indices, Instance, Values
-from rheostat.planning.progressing import Found, enough
 from rheostat.planning.program import Answer, Program
+from rheostat.planning.progressing import Found, enough
+
+_FAR = 1e12
+"""Milliseconds that stand for: not allowed."""
 
 
 def is_star(instance: Instance) -> bool:
@@ -24,9 +27,7 @@ def is_star(instance: Instance) -> bool:
     bounds, at = problem.objective.bounds, problem.infrastructure
     ends = {(int(i), int(j)) for i, j in instance.edges}
     shape = ends == {(0, i) for i in range(1, size - 1)} | {(i, size - 1) for i in range(1, size - 1)}
-    moving = problem.current is not None and (
-        instance.coefficients.downtime > 0 or isfinite(bounds.downtime_seconds)
-    )
+    moving = problem.current is not None and (instance.coefficients.downtime > 0 or isfinite(bounds.downtime_seconds))
     free = not isfinite(bounds.cost_per_hour) and bounds.availability == 0 and not problem.hop_ms and not moving
     unlimited = not np.isfinite(at.network.bandwidth_tps).any()
     return size > 3 and shape and instance.most_replicas == 1 and free and unlimited
@@ -60,7 +61,7 @@ class _Star:
         instance, at = self.instance, self.instance.problem.infrastructure
         ends = float(instance.latencies[0, 1] / at.speedups[u] + instance.latencies[-1, 1] / at.speedups[v])
         delay, terms, pairs = at.network.delay_ms, instance.rate_terms, instance.pair_terms
-        length = self.way + (delay[u] + delay[:, v])[None, :] + ends
+        length = np.minimum(self.way, _FAR) + (delay[u] + delay[:, v])[None, :] + ends
         add = instance.replica_terms[1:-1] + (pairs[u] + pairs[:, v])[None, :]
         add = add + self.out_rate[:, None] * terms[u][None, :] + self.back_rate[:, None] * terms[:, v][None, :]
         return length, add, float(instance.replica_terms[0, u] + instance.replica_terms[-1, v])
@@ -73,7 +74,7 @@ class _Star:
         return left
 
 
-@numba.njit(cache=True)  # type: ignore[misc]
+@numba.njit(cache=True)
 def longest_ways(
     delay: Values, ends: tuple[Values, Values], waits: Values, needs: Values, room: tuple[Values, float, float]
 ) -> Values:  # pragma: no cover - compiled
@@ -152,7 +153,8 @@ def _bounds(star: _Star) -> Values:
             back = star.back_rate[i] * terms + pairs
             there = np.where(instance.allowed[i + 1][None, :], there, inf)
             add = add + np.array([(there[u][:, None] + back).min(axis=0) for u in range(len(there))])
-    return np.asarray(instance.coefficients.response * ways + add)
+    possible = np.isfinite(ways)
+    return np.where(possible, instance.coefficients.response * np.where(possible, ways, 0.0) + add, inf)
 
 
 def _greedy(star: _Star, pair: tuple[int, int], found: Found) -> Found:
@@ -164,7 +166,7 @@ def _greedy(star: _Star, pair: tuple[int, int], found: Found) -> Found:
     longest, chosen = 0.0, [pair[0], *[-1] * len(length), pair[1]]
     for i in np.lexsort((-instance.resources[1:-1], -star.way.min(axis=1))):
         need = instance.resources[i + 1]
-        open_ = (room >= need - TOLERANCE) & (length[i] <= most + TOLERANCE)
+        open_ = (room >= need - TOLERANCE) & (length[i] <= min(most + TOLERANCE, _FAR))
         if not open_.any():
             return found
         cost = weight * np.maximum(longest, length[i]) + add[i]
@@ -191,8 +193,8 @@ def _by_program(star: _Star, pair: tuple[int, int], found: Found, clock: Clock) 
     weight = instance.coefficients.response
     rest = add.min(axis=1).sum() - add.min(axis=1)
     most = instance.problem.objective.bounds.response_time_ms
-    useful = (weight * length + add + rest[:, None] + base < enough(instance, found.upper)) & np.isfinite(length)
-    useful &= length <= most + TOLERANCE
+    useful = weight * length + add + rest[:, None] + base < enough(instance, found.upper)
+    useful &= length <= min(most + TOLERANCE, _FAR)
     if not useful.any(axis=1).all():
         return found, True
     program = Program()
@@ -206,9 +208,9 @@ def _by_program(star: _Star, pair: tuple[int, int], found: Found, clock: Clock) 
         for x, column in zip(np.nonzero(useful[i])[0], columns, strict=True):
             rows[x][0].append(int(column))
             rows[x][1].append(float(instance.resources[i + 1]))
-    for x, (columns_, needs) in enumerate(rows):
-        if columns_:
-            program.require(-inf, columns_, needs, float(room[x]))
+    for left, (taking, needs) in zip(room, rows, strict=True):
+        if taking:
+            program.require(-inf, taking, needs, float(left))
     solution = program.solve(clock.left(), instance.problem.limits.gap)
     if solution.answer is Answer.INFEASIBLE:
         return found, True

@@ -44,6 +44,4 @@ def _alike(instance: Instance, u: int, v: int) -> bool:
         matrices.append(network.delay_ms)
     if instance.problem.current is not None and instance.problem.infrastructure.store.at is not None:
         matrices += [network.delay_ms, network.transfer_mbps]
-    return all(
-        np.array_equal(m[u], m[v, swap]) and np.array_equal(m[:, u], m[swap, v]) for m in matrices
-    )
+    return all(np.array_equal(m[u], m[v, swap]) and np.array_equal(m[:, u], m[swap, v]) for m in matrices)

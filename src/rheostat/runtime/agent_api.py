@@ -73,8 +73,12 @@ def agent_app(node: Node, token: str, root: Path, discover: Callable[[str], dict
         return [asdict(status) for status in node.statuses()]
 
     @app.get("/progress/{instance}")
-    def progress(instance: str) -> list[dict[str, Any]]:
-        return list(node.progress(instance))
+    def progress(instance: str, after: int = -1) -> list[dict[str, Any]]:
+        return list(node.progress(instance, after))
+
+    @app.get("/usage")
+    def usage() -> dict[str, float]:
+        return node.usage().to_dict()
 
     @app.post("/start")
     def start(document: Document) -> dict[str, bool]:

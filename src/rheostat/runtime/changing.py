@@ -70,6 +70,11 @@ class Changing:
         self._discard(difference.retired)
         return settled
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether it is done or undone, completely."""
+        return self._migration.is_finished
+
     def _prepare(self, difference: Difference, old: PhysicalPlan) -> set[str]:
         """Copies ahead, while everything still runs."""
         prepared = set()

@@ -21,7 +21,7 @@ from rheostat.runtime.positions import furthest, read_offsets
 from rheostat.runtime.specs import Blueprint
 
 POLL_SECONDS = 0.02
-MOST_RESTARTS = 5
+MOST_RESTARTS = 20
 """So often an instance is started again by itself; then something is wrong that a restart does not mend."""
 
 
@@ -32,6 +32,7 @@ class Crew:
         self._blueprint, self._nodes, self._disk = blueprint, nodes, disk
         self._started: dict[str, Instance] = {}
         self._failures: Counter[int] = Counter()
+        self._patient_until: dict[int, float] = {}
 
     def node(self, instance: Instance) -> Node:
         """Where an instance is."""
@@ -196,8 +197,11 @@ class Crew:
             instance = self._started.get(name)
             if status.state != "failed" or status.by_user or instance is None:
                 continue
-            if self._failures[instance.number] < MOST_RESTARTS:
+            failures = self._failures[instance.number]
+            if failures < MOST_RESTARTS and time.monotonic() >= self._patient_until.get(instance.number, 0.0):
                 self._failures[instance.number] += 1
+                # Ever slower: what failed because the machine is overloaded must not overload it further.
+                self._patient_until[instance.number] = time.monotonic() + min(10.0, 0.5 * 2**failures)
                 self.node(instance).stop(name)
                 self.start([instance])
         return known

@@ -4,6 +4,7 @@
 *embedded* form). The process form, one agent process per node, wraps a `SparkNode` behind HTTP.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from rheostat.errors import RuntimeFault
 from rheostat.runtime.channels.control import acknowledged
 from rheostat.runtime.instance import InstanceSpec, InstanceStatus
+from rheostat.runtime.node_usage import Usage, measured_usage
 from rheostat.runtime.operator_code import blamed
 from rheostat.runtime.query import start_query
 from rheostat.runtime.state.checkpoint import Checkpoint
@@ -43,8 +45,16 @@ class Node(Protocol):
         """Every instance that was started here and not stopped."""
         ...
 
-    def progress(self, instance: str) -> Sequence[dict[str, Any]]:
-        """The recent progress reports of an instance, oldest first."""
+    def progress(self, instance: str, after: int = -1) -> Sequence[dict[str, Any]]:
+        """The recent progress reports of an instance about batches after the given one, oldest first."""
+        ...
+
+    def usage(self) -> Usage:
+        """What the node uses of its machine."""
+        ...
+
+    def round_trip_ms(self) -> float | None:
+        """Time from a question to its answer; None if the node is in this process. NodeUnreachable if none comes."""
         ...
 
     def prepare(self, job: StateJob) -> None:
@@ -101,10 +111,26 @@ class SparkNode:
         """As the queries and the checkpoints say."""
         return [self._status(known) for known in list(self._running.values())]
 
-    def progress(self, instance: str) -> Sequence[dict[str, Any]]:
+    def progress(self, instance: str, after: int = -1) -> Sequence[dict[str, Any]]:
         """What Spark remembers of the last batches."""
         known = self._running.get(instance)
-        return [dict(report) for report in known.query.recentProgress] if known is not None else []
+        if known is None:
+            return []
+        found: list[dict[str, Any]] = []
+        # `recentProgress` would fetch and parse all of the last hundred every time.
+        for report in reversed(list(known.query._jsq.recentProgress())):  # noqa: SLF001 - PySpark has no public way
+            if report.batchId() <= after:
+                break
+            found.append(json.loads(report.json()))
+        return found[::-1]
+
+    def usage(self) -> Usage:
+        """Of this process with its children, which embedded nodes share."""
+        return measured_usage()
+
+    def round_trip_ms(self) -> float | None:
+        """There is no way to go."""
+        return None
 
     def prepare(self, job: StateJob) -> None:
         """Copies ahead."""

@@ -111,5 +111,6 @@ def _to_channels(frame: DataFrame, spec: InstanceSpec, mode: str) -> DataStreamW
         "inputs": json.dumps([part.channel for part in spec.inputs]),
         "frontier": spec.frontier,
     }
-    writer = routed(frame, outputs).writeStream
+    emitted = frame.observe("out", F.count(F.lit(1)).alias("rows"))
+    writer = routed(emitted, outputs).writeStream
     return writer.foreachBatch(into_channels(options)) if mode == "update" else writer.format(FORMAT).options(**options)

@@ -17,9 +17,12 @@ import httpx
 from rheostat.errors import NodeUnreachable, RuntimeFault
 from rheostat.runtime.agent import TOKEN_VARIABLE, address_file
 from rheostat.runtime.instance import InstanceSpec, InstanceStatus
+from rheostat.runtime.node_usage import Usage
 from rheostat.runtime.schemas import Columns
 from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.runtime.state_job import StateJob
+
+HEARTBEAT_PATIENCE_SECONDS = 5.0
 
 
 class RemoteNode:
@@ -47,9 +50,19 @@ class RemoteNode:
         """Every instance there."""
         return [InstanceStatus(**status) for status in self._get("/statuses")]
 
-    def progress(self, instance: str) -> Sequence[dict[str, Any]]:
+    def progress(self, instance: str, after: int = -1) -> Sequence[dict[str, Any]]:
         """The recent progress reports of an instance."""
-        return list(self._get(f"/progress/{instance}"))
+        return list(self._get(f"/progress/{instance}?after={after}"))
+
+    def usage(self) -> Usage:
+        """What the agent uses, with its Spark and its workers."""
+        return Usage.from_dict(self._get("/usage"))
+
+    def round_trip_ms(self) -> float | None:
+        """Of a heartbeat; an agent that takes too long is as good as silent."""
+        begin = time.perf_counter()
+        self._told(lambda: self._client.get("/heartbeat", timeout=HEARTBEAT_PATIENCE_SECONDS))
+        return 1000 * (time.perf_counter() - begin)
 
     def prepare(self, job: StateJob) -> None:
         """Does what can be done of a state job ahead."""

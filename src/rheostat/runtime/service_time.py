@@ -43,7 +43,7 @@ _BILL = Bill()
 def with_service_time(frame: DataFrame, milliseconds: float) -> DataFrame:
     """The same rows, after `milliseconds` for each, in every partition by itself.
 
-    0 changes nothing and costs nothing. Put it before a watermark is declared.
+    0 changes nothing and costs nothing. A watermark stays: it is part of the schema.
     """
     if milliseconds < 0:
         raise ValueError(f"a service takes no negative time, got {milliseconds} ms")

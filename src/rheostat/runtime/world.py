@@ -6,7 +6,7 @@ So a controller that comes back after a crash does what a new one does: it reads
 
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Lock
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from rheostat.errors import RheostatError
 from rheostat.model.application import Kind
 from rheostat.model.deployment import Deployment
 from rheostat.model.evaluation import overloaded_nodes
+from rheostat.model.observation import Sample
 from rheostat.model.placed import Placed
 from rheostat.model.reconfiguration import Reconfiguration
 from rheostat.model.resources import Infrastructure
@@ -25,23 +26,27 @@ from rheostat.runtime.changing import Changing, bring_up
 from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.crew import Crew, is_drained
 from rheostat.runtime.instance import InstanceStatus
+from rheostat.runtime.monitor import Monitor
 from rheostat.runtime.moves import refusals
 from rheostat.runtime.node import Node
 from rheostat.runtime.physical import Instance, PhysicalPlan, physical_plan
 from rheostat.runtime.results import read_results
 from rheostat.runtime.specs import Blueprint
+from rheostat.runtime.symptoms import Symptom
 
 
 class Runtime:
     """One application on its nodes."""
 
     def __init__(self, blueprint: Blueprint, nodes: Mapping[str, Node], journal: Journal) -> None:
-        self.blueprint, self._nodes, self._journal = blueprint, nodes, journal
+        self.blueprint, self._nodes, self._journal = blueprint, dict(nodes), journal
         self._disk = Disk()
-        self._crew = Crew(blueprint, nodes, self._disk)
+        self._crew = Crew(blueprint, self._nodes, self._disk)
+        self.monitor = Monitor(blueprint, self._nodes)
         self._changing = Lock()
         self._changes = 0
         self._plan: PhysicalPlan | None = None
+        self._unsettled = False
 
     @property
     def plan(self) -> PhysicalPlan:
@@ -115,9 +120,11 @@ class Runtime:
         try:
             self._plan = changing.carry_out(old, new)
         except RheostatError as failure:
-            if self._recorded() == old:
+            # Whatever is half done is finished or undone as soon as all nodes answer: the journal says which.
+            self._plan = self._recorded() or old
+            self._unsettled = not changing.is_finished
+            if self._plan == old:
                 return RolledBack(str(failure))
-            raise
         return Done(changing.paused_seconds)
 
     def _impossible(self, wanted: Deployment) -> list[str]:
@@ -163,7 +170,24 @@ class Runtime:
     def heal(self) -> dict[str, InstanceStatus]:
         """Starts again what failed through no fault of the user's code; gives how every instance is doing."""
         with self._changing:
+            if self._unsettled:
+                self.reconcile()
+                self._unsettled = False
             return self._crew.heal()
+
+    def use(self, node: Node) -> None:
+        """Takes a node that has come back; what should run there is started again."""
+        with self._changing:
+            self._nodes[node.name] = node
+            self._unsettled = True
+
+    def samples(self) -> Sequence[Sample]:
+        """What was measured since the last call; nothing until the monitor's period is over."""
+        return self.monitor.samples(self.plan, time.time())
+
+    def symptoms(self) -> Sequence[Symptom]:
+        """What was wrong when the last samples were taken."""
+        return self.monitor.symptoms
 
     def is_drained(self) -> bool:
         """Whether every channel has been read to its end."""

@@ -38,6 +38,12 @@ def test_a_manifest_is_what_its_bytes_say(rows, broadcast):
     assert again.rows == 2 * sum(segment.rows.values())
 
 
+def test_a_broadcast_row_counts_once_per_owner_and_travels_once():
+    manifest = Manifest(Kind.BATCH, 0, 0, segments=(Segment("x", 60, {EVERY: 3}),))
+    assert manifest.rows_for(frozenset({1, 2})) == 6
+    assert manifest.bytes_for(frozenset({1, 2})) == 60
+
+
 @given(st.integers(0, 300), st.integers(1, 64), st.integers(0, 1000))
 def test_a_shuffle_spreads_evenly_and_in_slices(rows, groups, turn):
     channel = Channel(path=None, name="c", groups=groups)  # type: ignore[arg-type]

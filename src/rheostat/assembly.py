@@ -1,0 +1,291 @@
+"""A running application under control: the runtime, what is measured of it, and one change at a time.
+
+The controller is asked by the API's threads and tended by one loop; what it tells is a plain document, the same for the
+terminal, for `rheostat status` and for programs.
+"""
+
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Event, Lock
+from typing import Any
+
+from rheostat.control.ports import Effect, Refused, RolledBack
+from rheostat.errors import RheostatError
+from rheostat.model.application import Application, Kind
+from rheostat.model.deployment import Deployment
+from rheostat.model.placed import Placed
+from rheostat.model.qos import resource_use
+from rheostat.model.reconfiguration import Reconfiguration
+from rheostat.model.resources import Infrastructure
+from rheostat.runtime.channels.channel import Channel
+from rheostat.runtime.channels.consumers import lag
+from rheostat.runtime.channels.log import FIRST_EPOCH, DiskLog, last_epoch
+from rheostat.runtime.channels.manifest import Manifest
+from rheostat.runtime.controller_client import effect_document
+from rheostat.runtime.instance import InstanceStatus
+from rheostat.runtime.launching import Opened
+
+WINDOW_SECONDS = 10.0
+"""Rates and response times are those of the last so many seconds."""
+QUIET_SECONDS = 5.0
+"""A source that has brought nothing for so long has come to its end, as far as one can tell."""
+CHANGES_SHOWN = 8
+
+
+class Tail:
+    """What is published in a channel from now on, and what of it lies in the window."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self._log = DiskLog(channel)
+        self._next = {name: self._end(name) for name in self._log.producers()}
+        self._recent: deque[Manifest] = deque()
+
+    def recent(self, now_ms: int) -> Sequence[Manifest]:
+        """The manifests of the window."""
+        for name in self._log.producers():
+            self._follow(name)
+        while self._recent and self._recent[0].published_ms < now_ms - 1000 * WINDOW_SECONDS:
+            self._recent.popleft()
+        return self._recent
+
+    def _end(self, producer: str) -> tuple[int, int]:
+        epoch = last_epoch(self._log, producer) or FIRST_EPOCH
+        return epoch, max(self._log.slots(producer, epoch), default=-1) + 1
+
+    def _follow(self, producer: str) -> None:
+        epoch, slot = self._next.get(producer, (FIRST_EPOCH, 0))
+        while True:
+            slot = max(slot, self._log.begin(producer, epoch))
+            found = self._log.entry(producer, epoch, slot)
+            if found is not None:
+                self._recent.append(found)
+                slot += 1
+            elif self._log.opening(producer, epoch + 1) is not None:
+                epoch, slot = epoch + 1, 0
+            else:
+                break
+        self._next[producer] = (epoch, slot)
+        self._log.forget_before(producer, epoch, slot)
+
+
+@dataclass
+class Measured:
+    """What the last round of the loop has seen."""
+
+    instances: list[dict[str, Any]] = field(default_factory=list)
+    streams: list[dict[str, Any]] = field(default_factory=list)
+    sources: dict[str, float] = field(default_factory=dict)
+    sinks: dict[str, float | None] = field(default_factory=dict)
+    response_ms: dict[str, float] | None = None
+    failures: list[str] = field(default_factory=list)
+
+
+class Controller:
+    """Heals, measures and changes one running application."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._opened, self._runtime = opened, opened.runtime
+        self._changing = Lock()
+        # Healing and changing take turns: a change waits for the moment that healing takes, and is not refused for it.
+        self._turn = Lock()
+        self._stopping = Event()
+        self._began = time.monotonic()
+        self._changes: deque[dict[str, Any]] = deque(maxlen=CHANGES_SHOWN)
+        self._measured = Measured()
+        self._tails: dict[str, Tail] = {}
+        self._batches: tuple[int, ...] = ()
+        self._since = time.monotonic()
+
+    @property
+    def application(self) -> Application:
+        """What runs."""
+        return self._runtime.blueprint.application
+
+    @property
+    def infrastructure(self) -> Infrastructure:
+        """What it runs on."""
+        return self._runtime.blueprint.infrastructure
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it was asked to end."""
+        return self._stopping.is_set()
+
+    def stop(self) -> None:
+        """Lets the loop end; a change that is under way is carried out first."""
+        self._stopping.set()
+
+    def wait(self, seconds: float) -> None:
+        """Waits so long, or until it is asked to end."""
+        self._stopping.wait(seconds)
+
+    def settle(self) -> None:
+        """Waits for a change that is under way."""
+        with self._turn:
+            pass
+
+    def change(self, wanted: Deployment, before: Deployment | None = None) -> Effect:
+        """Changes the deployment, if nothing else is changing it."""
+        if self.is_stopping:
+            return Refused(("the application is being stopped",))
+        if not self._changing.acquire(blocking=False):
+            return Refused(("another change is under way",))
+        try:
+            with self._turn:
+                return self._changed(wanted, before)
+        finally:
+            self._changing.release()
+
+    def _changed(self, wanted: Deployment, before: Deployment | None) -> Effect:
+        current = self._runtime.deployment()
+        if before is not None and before != current:
+            return Refused(("the deployment has been changed meanwhile: look at rheostat status and ask again",))
+        if wrong := wanted.mistakes(self.application, self.infrastructure.index):
+            return Refused(tuple(f"{one.what}; {one.remedy}" for one in wrong))
+        what = str(Reconfiguration.between(current, wanted))
+        try:
+            effect = self._runtime.deploy(wanted)
+        except RheostatError as failure:
+            effect = RolledBack(str(failure))
+        if not isinstance(effect, Refused):
+            self._changes.append({"at": _clock(), "what": what, **effect_document(effect)})
+        return effect
+
+    def tend(self) -> None:
+        """One round: starts again what failed, and measures."""
+        statuses = self._statuses()
+        if statuses is not None:
+            self._notice_batches(statuses)
+            self._measured = self._measure(statuses)
+
+    def _statuses(self) -> Mapping[str, InstanceStatus] | None:
+        """How all instances are doing, healed if no change is under way; None while a node is out of reach."""
+        try:
+            if not self._turn.acquire(blocking=False):
+                return self._runtime.statuses()
+            try:
+                self._opened.revive()
+                return self._runtime.heal()
+            finally:
+                self._turn.release()
+        except RheostatError as failure:
+            self._measured.failures = [str(failure)]
+            return None
+
+    def is_finished(self) -> bool:
+        """Whether the sources have been quiet for a while and all they brought has been read, as far as it can be."""
+        if self._changing.locked() or time.monotonic() - self._since < QUIET_SECONDS:
+            return False
+        states = self._measured.instances
+        settled = all(one["state"] != "running" or one["planned"] == one["committed"] for one in states)
+        return bool(states) and settled and (bool(self._measured.failures) or self._runtime.is_drained())
+
+    def _notice_batches(self, statuses: Mapping[str, InstanceStatus]) -> None:
+        """Remembers when a source was last seen to bring something."""
+        sources = [one.name for one in self._runtime.plan.instances if not one.groups]
+        batches = tuple(statuses[name].committed if name in statuses else -1 for name in sources)
+        if batches != self._batches or -1 in batches:
+            self._batches, self._since = batches, time.monotonic()
+
+    def status(self) -> dict[str, Any]:
+        """Everything that is shown."""
+        deployment = self._runtime.deployment()
+        use = resource_use(Placed(self.application, self.infrastructure, deployment)).tolist()
+        seen = self._measured
+        return {
+            "application": self.application.name,
+            "directory": str(self._runtime.blueprint.layout.root),
+            "state": "stopping" if self.is_stopping else "changing" if self._changing.locked() else "running",
+            "seconds": round(time.monotonic() - self._began, 1),
+            "deployment": {name: dict(replicas.counts) for name, replicas in deployment.items()},
+            "nodes": [
+                {"name": node.name, "capacity": node.capacity, "used": used}
+                for node, used in zip(self.infrastructure.nodes, use, strict=True)
+            ],
+            "sources_tps": seen.sources,
+            "sinks_tps": seen.sinks,
+            "response_ms": seen.response_ms,
+            "streams": seen.streams,
+            "instances": seen.instances,
+            "changes": list(self._changes),
+            "failures": seen.failures,
+        }
+
+    def _measure(self, statuses: Mapping[str, InstanceStatus]) -> Measured:
+        blueprint, now_ms = self._runtime.blueprint, time.time_ns() // 1_000_000
+        plan = self._runtime.plan
+        heads = {instance.head for instance in plan.instances}
+        seen = Measured()
+        for instance in plan.instances:
+            one = statuses.get(instance.name, InstanceStatus(instance.name, "starting"))
+            facts = {"operators": list(instance.operators), "node": instance.node, "replicas": instance.replicas}
+            counted = {"planned": one.planned, "committed": one.committed}
+            seen.instances.append({"name": one.name, "state": one.state, **facts, **counted, "error": one.error})
+            if one.error:
+                seen.failures.append(one.error)
+            if self.application.by_name[instance.head].kind is Kind.SOURCE:
+                node = self._opened.nodes[instance.node]
+                seen.sources[instance.head] = _rows_per_second(node.progress(instance.name), now_ms)
+        for stream in self.application.streams:
+            # A stream inside a query has no channel in use: nothing can wait there.
+            inside = stream.target not in heads
+            channel = blueprint.channel(stream)
+            rate = None if inside else _rate(self._tail(channel).recent(now_ms))
+            waiting = 0 if inside else lag(DiskLog(channel), stream.target).rows
+            ends = {"from": stream.source, "to": stream.target}
+            seen.streams.append({**ends, "inside": inside, "rate_tps": rate, "lag_rows": waiting})
+        arrived: list[Manifest] = []
+        for sink in (operator.name for operator in self.application.operators if operator.kind is Kind.SINK):
+            channel = blueprint.results(sink)
+            known = (channel.path / "channel.json").exists()
+            manifests = self._tail(channel).recent(now_ms) if known else ()
+            seen.sinks[sink] = _rate(manifests) if known else None
+            arrived += manifests
+        seen.response_ms = _response_ms(arrived)
+        return seen
+
+    def _tail(self, channel: Channel) -> Tail:
+        key = str(channel.path)
+        if key not in self._tails:
+            self._tails[key] = Tail(channel)
+        return self._tails[key]
+
+
+def _rate(manifests: Sequence[Manifest]) -> float:
+    return round(sum(manifest.rows for manifest in manifests) / WINDOW_SECONDS, 1)
+
+
+def _rows_per_second(reports: Sequence[Mapping[str, Any]], now_ms: int) -> float:
+    """What a source has brought, from the reports of Spark about its batches."""
+    rows = 0
+    for report in reversed(reports):
+        ended_ms = 1000 * datetime.fromisoformat(report["timestamp"]).timestamp() + float(report["batchDuration"])
+        if ended_ms < now_ms - 1000 * WINDOW_SECONDS:
+            break
+        rows += int(report["numInputRows"])
+    return round(rows / WINDOW_SECONDS, 1)
+
+
+def _response_ms(manifests: Sequence[Manifest]) -> dict[str, float] | None:
+    """From source to sink, over the rows of the window; None if none has come out whose age is known."""
+    ages = sorted(pair for one in manifests for pair in one.ingest.ages_ms(one.published_ms))
+    rows = sum(count for _, count in ages)
+    if not rows:
+        return None
+    found = {"mean": sum(age * count for age, count in ages) / rows}
+    for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
+        passed = 0
+        for age, count in ages:
+            passed += count
+            if passed >= share * rows:
+                found[name] = age
+                break
+    return {name: round(value, 1) for name, value in found.items()}
+
+
+def _clock() -> str:
+    return datetime.now().astimezone().isoformat(timespec="seconds")

@@ -1,0 +1,68 @@
+"""`rheostat run`: runs an application, shows how it is doing, and watches over it until it is stopped."""
+
+import importlib
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rheostat.cli.output import Complaint, ExitCode, WrongUse
+from rheostat.cli.run_inputs import default_directory, find_wanted, first_deployment
+
+app = typer.Typer(add_completion=False)
+
+
+class Nodes(StrEnum):
+    """How the nodes are run on this machine."""
+
+    EMBEDDED = "embedded"
+    PROCESS = "process"
+
+
+@app.command()
+def run(
+    application: Annotated[
+        str, typer.Argument(metavar="APPLICATION", help="A document, or package.module:application in Python.")
+    ],
+    infrastructure: Annotated[str, typer.Argument(metavar="INFRASTRUCTURE", help="A document with the nodes.")],
+    *,
+    deployment: Annotated[str | None, typer.Option(help="Who runs where at first; else one replica of each.")] = None,
+    directory: Annotated[Path | None, typer.Option(help="Where its files lie; else .rheostat/NAME.")] = None,
+    nodes: Annotated[Nodes, typer.Option(help="All nodes in one process, or a process for each.")] = Nodes.EMBEDDED,
+    trigger_ms: Annotated[int, typer.Option(min=0, help="Least time between two batches, in milliseconds.")] = 200,
+    key_groups: Annotated[
+        int | None, typer.Option(min=1, help="Parts that state moves in, fixed for its life; else 12.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option("--for", min=0, help="Stop after so many seconds.")] = None,
+    until_drained: Annotated[
+        bool, typer.Option("--until-drained", help="Stop when nothing has come in for 5 s and all has been read.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object at the end instead of text.")] = False,
+) -> None:
+    """Run an application, and watch over it until it is stopped.
+
+    An application that was stopped goes on where it was, if the directory is the same. `rheostat scale`, `move` and
+    `deploy` change it while it runs, `rheostat stop` or Ctrl-C stop it.
+    """
+    wanted = find_wanted(application, infrastructure, deployment)
+    place = directory or default_directory(wanted.application)
+    # Placed before Spark is started, so that it is told at once if there is no room.
+    at_first = wanted.deployment or first_deployment(wanted.application, wanted.infrastructure)
+    try:
+        running = importlib.import_module("rheostat.cli.running")
+    except ModuleNotFoundError as missing:
+        remedy = "pip install 'rheostat[spark]', and see rheostat doctor"
+        raise WrongUse(Complaint(f"running needs {missing.name}, which is not installed", remedy)) from missing
+    order = running.Order(
+        wanted,
+        at_first,
+        place.absolute(),
+        running.NodeForm(nodes.value),
+        trigger_ms=trigger_ms,
+        key_groups=key_groups,
+        seconds=seconds,
+        until_drained=until_drained,
+        as_json=as_json,
+    )
+    raise typer.Exit(ExitCode.FINE if running.carry_out(order) else ExitCode.NO)

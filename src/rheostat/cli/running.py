@@ -1,0 +1,170 @@
+"""The process of `rheostat run`: brings everything up, tends it in a loop, shows it, and takes it down again."""
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any, TextIO
+
+from rich.live import Live
+
+from rheostat.assembly import Controller
+from rheostat.cli.output import answer_json, page, warn
+from rheostat.cli.run_inputs import Wanted
+from rheostat.cli.run_view import change_line, run_view, summary
+from rheostat.model.deployment import Deployment
+from rheostat.model.documents import write
+from rheostat.runtime.controller_api import serving
+from rheostat.runtime.launching import Launch, NodeForm, opened, recorded_deployment, recorded_key_groups
+from rheostat.runtime.specs import RuntimeSettings
+
+PERIOD_SECONDS = 1.0
+LINE_SECONDS = 5.0
+"""Without a terminal, so often a line is written even if nothing has happened."""
+
+Show = Callable[[Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One call of `rheostat run`."""
+
+    wanted: Wanted
+    at_first: Deployment
+    directory: Path
+    form: NodeForm
+    trigger_ms: int = 200
+    key_groups: int | None = None
+    seconds: float | None = None
+    until_drained: bool = False
+    as_json: bool = False
+
+    def launch(self) -> Launch:
+        """What the runtime needs to know."""
+        groups = self.key_groups or recorded_key_groups(self.directory) or RuntimeSettings().key_groups
+        settings = RuntimeSettings(groups, self.trigger_ms)
+        return Launch(self.wanted.application, self.wanted.infrastructure, self.directory, settings, self.form)
+
+
+def carry_out(order: Order) -> bool:
+    """Runs until it is told to stop; whether no operator had failed then."""
+    _announce(order)
+    told: Mapping[str, Any] = {"failures": []}
+    with _terminated_like_interrupted():
+        try:
+            with opened(order.launch()) as found:
+                _write_documents(order)
+                found.runtime.launch(order.at_first)
+                controller = Controller(found)
+                with serving(controller, order.directory), _stopped_by_signals(controller):
+                    told = _tend(controller, order)
+        except KeyboardInterrupt:
+            warn("interrupted")
+    if order.as_json:
+        answer_json(ok=not told["failures"], **told)
+    else:
+        warn(f"stopped; rheostat run with --directory {order.directory} takes it up again")
+    return not told["failures"]
+
+
+def _announce(order: Order) -> None:
+    before = recorded_deployment(order.directory)
+    if before is None:
+        warn(f"starting {order.wanted.application.name} in {order.directory}")
+        return
+    warn(f"taking {order.wanted.application.name} up again in {order.directory}")
+    if order.wanted.deployment not in (None, before):
+        warn("note: it goes on with the deployment it had; change it with rheostat deploy")
+
+
+def _write_documents(order: Order) -> None:
+    """For the other commands, and for whoever looks into the directory later."""
+    (order.directory / "application.yaml").write_text(write(order.wanted.application), encoding="utf-8")
+    (order.directory / "infrastructure.yaml").write_text(write(order.wanted.infrastructure), encoding="utf-8")
+
+
+def _tend(controller: Controller, order: Order) -> Mapping[str, Any]:
+    """The loop; gives the last status."""
+    began = time.monotonic()
+    with _shown(controller, order) as show:
+        while True:
+            controller.tend()
+            status = controller.status()
+            show(status)
+            if controller.is_stopping:
+                break
+            late = order.seconds is not None and time.monotonic() - began >= order.seconds
+            if late or (order.until_drained and controller.is_finished()):
+                controller.stop()
+            else:
+                controller.wait(PERIOD_SECONDS)
+        controller.settle()
+        return controller.status()
+
+
+@contextmanager
+def _shown(controller: Controller, order: Order) -> Iterator[Show]:
+    """A live view on a terminal, else a line now and then: on stderr if stdout is for JSON."""
+    if sys.stdout.isatty() and not order.as_json:
+        with Live(console=page(), auto_refresh=False, transient=False) as live:
+            yield lambda status: live.update(run_view(controller.application, status), refresh=True)
+    else:
+        yield Lines(sys.stderr if order.as_json else sys.stdout).show
+
+
+class Lines:
+    """What is new, line by line."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._last = -LINE_SECONDS
+        self._state = ""
+        self._known: set[str] = set()
+
+    def show(self, status: Mapping[str, Any]) -> None:
+        """Changes and failures once, a summary every few seconds and whenever the state is another."""
+        news = [change_line(change) for change in status["changes"]] + list(status["failures"])
+        for line in news:
+            if line not in self._known:
+                self._known.add(line)
+                self._say(line)
+        if status["state"] != self._state or time.monotonic() - self._last >= LINE_SECONDS:
+            self._last, self._state = time.monotonic(), status["state"]
+            self._say(f"{time.strftime('%H:%M:%S')} {summary(status)}")
+
+    def _say(self, line: str) -> None:
+        self._out.write(f"{line}\n")
+        self._out.flush()
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """While things are brought up and taken down, SIGTERM tidies up as Ctrl-C does."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _stopped_by_signals(controller: Controller) -> Iterator[None]:
+    """Once it runs, both let it end gracefully. Installed after Spark has installed its own."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        controller.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

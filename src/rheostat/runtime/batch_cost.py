@@ -1,0 +1,89 @@
+"""How much of a micro-batch is load? Batch time = a + b x rows, by least squares.
+
+A micro-batch has a fixed cost `a` (planning, two log entries, starting tasks) that looks busy and is not load; it is
+paid however few rows there are, and paid less often when there are more. Only `b` is load.
+
+The k replicas of an instance are k partitions that run at the same time, so a batch of n rows lasts a + b x n / k:
+`b` is the time of a row *in one replica*, fitted over rows per replica. It does not change when k does. From it follow
+the utilisation of k replicas at a rate λ, b x λ / k, and the rate of one replica that is always busy, 1/b.
+Partitions of unequal size make `b` greater than the time of a row: the largest decides when a batch ends, and that is
+the capacity the operator really has.
+
+The operators of a chain run in the same replicas and the same batches: they share one utilisation, and the cost of the
+chain is told per row of each operator's own input.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+FEWEST_BATCHES = 6
+LEAST_SPREAD = 0.1
+"""Standard deviation of the rows over their mean; batches of one size say nothing about what a row costs."""
+OUTLIER = 4.0
+"""Batches that are so many typical deviations off (a collection, a compilation) are left out of the fit."""
+LEAST_CERTAINTY = 2.0
+"""A cost per row below so many of its standard errors could as well be nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCost:
+    """The fitted line."""
+
+    fixed_ms: float
+    """a, at least 0."""
+    row_ms: float
+    """b: time of a row in one replica, at least 0."""
+    row_error_ms: float
+    """Standard error of b."""
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether a row is known to cost something."""
+        return self.row_ms > LEAST_CERTAINTY * self.row_error_ms
+
+    def utilization(self, rate_tps: float, replicas: int) -> float:
+        """Share of their time that k replicas need for a rate."""
+        return self.row_ms / 1000 * rate_tps / replicas
+
+    def uncertainty(self, rate_tps: float, replicas: int) -> float:
+        """Standard error of the utilisation."""
+        return self.row_error_ms / 1000 * rate_tps / replicas
+
+    @property
+    def true_rate(self) -> float | None:
+        """Tuples per second one replica could process; None if rows cost too little to tell."""
+        return 1000 / self.row_ms if self.is_significant else None
+
+
+def fitted(points: Sequence[tuple[float, float]]) -> BatchCost | None:
+    """The cost from (rows per replica, milliseconds) of batches; None if they are too few or too much alike.
+
+    >>> cost = fitted([(n, 100 + 2 * n) for n in (10, 20, 30, 40, 50, 60)])
+    >>> round(cost.fixed_ms, 6), round(cost.row_ms, 6)
+    (100.0, 2.0)
+    """
+    line = _line(points)
+    if line is None:
+        return None
+    off = [abs(y - line.fixed_ms - line.row_ms * x) for x, y in points]
+    typical = sorted(off)[len(off) // 2]
+    kept = [point for point, error in zip(points, off, strict=True) if error <= OUTLIER * typical]
+    again = _line(kept) if typical > 0 and len(kept) < len(points) else None
+    line = again or line
+    return BatchCost(max(0.0, line.fixed_ms), max(0.0, line.row_ms), line.row_error_ms)
+
+
+def _line(points: Sequence[tuple[float, float]]) -> BatchCost | None:
+    """Ordinary least squares, unclipped."""
+    count = len(points)
+    if count < FEWEST_BATCHES:
+        return None
+    mean_x, mean_y = sum(x for x, _ in points) / count, sum(y for _, y in points) / count
+    spread = sum((x - mean_x) ** 2 for x, _ in points)
+    if mean_x <= 0 or sqrt(spread / count) < LEAST_SPREAD * mean_x:
+        return None
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
+    fixed = mean_y - slope * mean_x
+    left = sum((y - fixed - slope * x) ** 2 for x, y in points)
+    return BatchCost(fixed, slope, sqrt(left / (count - 2) / spread))

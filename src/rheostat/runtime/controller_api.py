@@ -1,0 +1,129 @@
+"""The HTTP face of a running application: its status, a change, the end. On loopback, for whoever has the token.
+
+| route | body | answer |
+|---|---|---|
+| GET /status | | how everything is doing |
+| POST /change | deployment and, if wanted, the one before: operator -> node -> replicas | its effect |
+| POST /stop | | at once; the application ends then |
+
+Everything else is refused, and so is every browser.
+"""
+
+import hmac
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, PositiveInt
+
+from rheostat.control.ports import Effect
+from rheostat.errors import RheostatError
+from rheostat.model.deployment import Deployment
+from rheostat.runtime.agent_api import LOCAL_HOSTS
+from rheostat.runtime.controller_client import Address, effect_document, remove_address, write_address
+
+LEAST_TOKEN = 32
+Placed = dict[str, dict[str, PositiveInt]]
+
+
+class Controlled(Protocol):
+    """What can be asked of a running application."""
+
+    def status(self) -> dict[str, Any]:
+        """How it is doing, as plain data."""
+        ...
+
+    def change(self, wanted: Deployment, before: Deployment | None = None) -> Effect:
+        """Changes the deployment, one change at a time; with `before`, only if that is what runs."""
+        ...
+
+    def stop(self) -> None:
+        """Lets it end; does not wait for that."""
+        ...
+
+
+class Wanted(BaseModel):
+    """The body of a change."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    deployment: Placed
+    before: Placed | None = None
+
+
+def controller_app(controlled: Controlled, token: str) -> FastAPI:
+    """The web application."""
+    if len(token) < LEAST_TOKEN:
+        raise ValueError(f"a token has at least {LEAST_TOKEN} characters")
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+
+    @app.middleware("http")
+    async def guard(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
+        given = request.headers.get("authorization", "")
+        if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+            return JSONResponse({"error": "the token is missing or wrong"}, 401)
+        # A page of a browser has an origin; a name that resolves to loopback has another host.
+        if request.headers.get("origin"):
+            return JSONResponse({"error": "browsers are not served"}, 403)
+        if (request.url.hostname or "") not in LOCAL_HOSTS:
+            return JSONResponse({"error": "only this machine is served"}, 403)
+        return await call(request)
+
+    @app.exception_handler(RheostatError)
+    async def told(_request: Request, error: RheostatError) -> JSONResponse:
+        return JSONResponse({"error": str(error)}, 409)
+
+    @app.exception_handler(ValueError)
+    async def wrong(_request: Request, error: ValueError) -> JSONResponse:
+        return JSONResponse({"error": str(error)}, 400)
+
+    @app.exception_handler(RequestValidationError)
+    async def misshapen(_request: Request, _error: RequestValidationError) -> JSONResponse:
+        return JSONResponse({"error": "a change is {deployment: {operator: {node: replicas}}}"}, 422)
+
+    @app.get("/status")
+    def status() -> dict[str, Any]:
+        return controlled.status()
+
+    @app.post("/change")
+    def change(wanted: Wanted) -> dict[str, Any]:
+        before = None if wanted.before is None else Deployment.of(wanted.before)
+        return effect_document(controlled.change(Deployment.of(wanted.deployment), before))
+
+    @app.post("/stop")
+    def stop() -> dict[str, Any]:
+        controlled.stop()
+        return {"stopping": True}
+
+    return app
+
+
+@contextmanager
+def serving(controlled: Controlled, directory: Path) -> Iterator[Address]:
+    """Serves from a thread of its own, and says where in a file of the directory for as long as it does."""
+    token = secrets.token_urlsafe(LEAST_TOKEN)
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(
+        controller_app(controlled, token), log_level="critical", access_log=False, timeout_graceful_shutdown=2
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="controller", daemon=True)
+    thread.start()
+    address = Address(listening.getsockname()[1], token, os.getpid())
+    write_address(directory, address)
+    try:
+        yield address
+    finally:
+        remove_address(directory)
+        server.should_exit = True
+        thread.join(5)
+        listening.close()

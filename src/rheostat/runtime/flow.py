@@ -1,0 +1,197 @@
+"""How much flows through the operators of one instance, and how busy does that keep it?
+
+A batch holds what arrived between the planning of the batch before and its own. So rows over the time from one
+planning to another are an arrival rate, however long the batches are and wherever the period's ends fall. The first
+batch an instance is seen with only marks where counting begins.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from rheostat.runtime.batch_cost import BatchCost, fitted
+from rheostat.runtime.progress import Batch, Ledger
+
+BATCHES_FITTED = 300
+MOST_UNCERTAIN = 0.1
+"""A utilisation with a greater standard error is not told."""
+OUT = "out"
+"""Observation of what the last operator emits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The operators of an instance and what they are connected to."""
+
+    operators: tuple[str, ...]
+    replicas: int
+    inputs: tuple[str, ...] = ()
+    """Where each input of the head comes from; none if it is a source."""
+    stateful: str = ""
+    """The operator that has the state, if one has."""
+
+    def received(self, batch: Batch) -> dict[tuple[str, str], int | None]:
+        """Rows by stream (source, target) that a batch moved into operators, also inside the chain."""
+        head = self.operators[0]
+        found = {(source, head): batch.rows(f"in:{number}") for number, source in enumerate(self.inputs)}
+        return found | {(a, b): batch.rows(f"to:{b}") for a, b in pairwise(self.operators)}
+
+    def rows_in(self, operator: str, batch: Batch) -> int | None:
+        """Rows an operator took in; of a source, what it brought."""
+        if operator != self.operators[0]:
+            return batch.rows(f"to:{operator}")
+        if not self.inputs:
+            return batch.rows_read
+        parts = [batch.rows(f"in:{number}") for number in range(len(self.inputs))]
+        return _sum(parts)
+
+    def rows_out(self, operator: str, batch: Batch) -> int | None:
+        """Rows an operator emitted; None of a sink of the user's, which tells nobody."""
+        position = self.operators.index(operator) + 1
+        return (
+            batch.rows(f"to:{self.operators[position]}") if position < len(self.operators) else batch.counted.get(OUT)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Flowed:
+    """What one instance did in a period. What is not known is not there."""
+
+    batches: tuple[Batch, ...] = ()
+    """The batches of the period, each in one period only."""
+    received: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """Tuples per second by stream (source, target)."""
+    emitted: Mapping[str, float] = field(default_factory=dict)
+    """Tuples per second by operator."""
+    figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Figures by operator."""
+
+
+@dataclass(slots=True)
+class Flow:
+    """Counts one instance through its life."""
+
+    chain: Chain
+    _ledger: Ledger = field(default_factory=Ledger)
+    _since: float | None = None
+    """Up to when everything was counted."""
+    _recent: deque[Batch] = field(default_factory=lambda: deque(maxlen=BATCHES_FITTED))
+
+    @property
+    def last_batch(self) -> int:
+        """The last batch that was counted."""
+        return self._ledger.last()
+
+    def take(self, reports: Iterable[Mapping[str, Any]], idle_until: float | None = None) -> Flowed:
+        """What the reports add. `idle_until`: the instance has nothing to do, and had not until then."""
+        before = self.last_batch
+        fresh = self._ledger.fresh(reports)
+        counted, since = fresh, self._since
+        if fresh and (since is None or (before >= 0 and fresh[0].number > before + 1)):
+            # The beginning, or reports were lost: the first batch only says from when on everything is known.
+            since, counted = fresh[0].start_seconds, fresh[1:]
+        self._recent.extend(counted)
+        seconds = 0.0
+        if counted and since is not None:
+            seconds = counted[-1].start_seconds - since
+            self._since = counted[-1].start_seconds
+        elif not fresh and idle_until is not None and since is not None and idle_until > since:
+            seconds = idle_until - since
+            self._since = idle_until
+        else:
+            self._since = since
+        return self._flowed(fresh, counted, seconds)
+
+    def _flowed(self, fresh: Sequence[Batch], counted: Sequence[Batch], seconds: float) -> Flowed:
+        received: dict[tuple[str, str], float] = {}
+        inputs: dict[str, float] = {}
+        emitted: dict[str, float] = {}
+        if seconds > 0:
+            for stream in [(s, self.chain.operators[0]) for s in self.chain.inputs] + list(
+                pairwise(self.chain.operators)
+            ):
+                if (rows := _sum([self.chain.received(batch)[stream] for batch in counted])) is not None:
+                    received[stream] = rows / seconds
+            for name in self.chain.operators:
+                if (rows := _sum([self.chain.rows_in(name, batch) for batch in counted])) is not None:
+                    inputs[name] = rows / seconds
+                if (rows := _sum([self.chain.rows_out(name, batch) for batch in counted])) is not None:
+                    emitted[name] = rows / seconds
+        figures = {name: self._figures(name, fresh, inputs, emitted) for name in self.chain.operators}
+        return Flowed(tuple(fresh), received, emitted, figures)
+
+    def _figures(
+        self, name: str, fresh: Sequence[Batch], inputs: Mapping[str, float], emitted: Mapping[str, float]
+    ) -> dict[str, float]:
+        found = {"replicas": float(self.chain.replicas)}
+        if name in inputs:
+            found["input_rate"] = inputs[name]
+        if name in emitted:
+            found["output_rate"] = emitted[name]
+        if fresh:
+            found["batch_ms"] = sum(batch.duration_ms for batch in fresh) / len(fresh)
+            if name == self.chain.stateful and fresh[-1].state_rows is not None:
+                found["state_rows"] = float(fresh[-1].state_rows)
+                found["state_bytes"] = float(fresh[-1].state_bytes or 0)
+            found |= self._costs(name, inputs)
+        return found
+
+    def _costs(self, name: str, inputs: Mapping[str, float]) -> dict[str, float]:
+        """The chain's cost in terms of this operator's input; see `batch_cost` for what it means."""
+        cost = self.cost()
+        if cost is None:
+            return {}
+        found = {"batch_fixed_ms": cost.fixed_ms}
+        head, own = inputs.get(self.chain.operators[0]), inputs.get(name)
+        if head is None or own is None:
+            return found
+        if cost.uncertainty(head, self.chain.replicas) <= MOST_UNCERTAIN:
+            found["utilization"] = cost.utilization(head, self.chain.replicas)
+        if head > 0 and own > 0 and cost.true_rate is not None:
+            found["true_rate"] = cost.true_rate * own / head
+            found["batch_row_ms"] = cost.row_ms * head / own
+        return found
+
+    def cost(self) -> BatchCost | None:
+        """The cost of the recent batches per row of the head's input; None if they do not tell."""
+        points = []
+        beside = 0.0
+        for batch in self._recent:
+            rows = self.chain.rows_in(self.chain.operators[0], batch)
+            if rows is not None:
+                points.append((rows / self.chain.replicas, batch.work_ms))
+                beside += batch.duration_ms - batch.work_ms
+        line = fitted(points)
+        return None if line is None else BatchCost(line.fixed_ms + beside / len(points), line.row_ms, line.row_error_ms)
+
+
+SUMS = ("input_rate", "output_rate", "backlog", "replicas", "state_rows", "state_bytes")
+MEANS = ("utilization", "true_rate", "batch_ms", "batch_fixed_ms", "batch_row_ms")
+"""By replica: an instance with twice the replicas counts twice."""
+
+
+def together(instances: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The figures of an operator from those of its instances.
+
+    A figure that one of them does not know is not known of the whole: half a rate would look like a fall.
+    """
+    known = {name for name in instances[0] if all(name in part for part in instances)} if instances else set()
+    found = {name: sum(part[name] for part in instances) for name in SUMS if name in known}
+    replicas = [part.get("replicas", 1.0) for part in instances]
+    for name in MEANS:
+        if name in known:
+            found[name] = sum(part[name] * k for part, k in zip(instances, replicas, strict=True)) / sum(replicas)
+    if "lag_seconds" in known:
+        found["lag_seconds"] = max(part["lag_seconds"] for part in instances)
+    return found
+
+
+def _sum(parts: Iterable[int | None]) -> int | None:
+    total = 0
+    for part in parts:
+        if part is None:
+            return None
+        total += part
+    return total

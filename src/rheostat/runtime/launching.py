@@ -1,0 +1,183 @@
+"""Brings up what an application needs before it can run: Spark, the nodes, the journal; and takes it all down again.
+
+Nodes come in two local forms with one contract: *embedded* (all in this process and one Spark application) and
+*process* (an agent process for each). What Spark has to say goes to `spark.log` or to the agents' own logs, so that the
+terminal stays readable.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import ceil
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from rheostat.errors import RuntimeFault
+from rheostat.model.application import Application
+from rheostat.model.deployment import Deployment
+from rheostat.model.documents import write
+from rheostat.model.resources import Infrastructure
+from rheostat.runtime.channels.channel import load_channel
+from rheostat.runtime.controller_client import held
+from rheostat.runtime.journal_sqlite import SqliteJournal
+from rheostat.runtime.layout import Layout
+from rheostat.runtime.node import Node, SparkNode
+from rheostat.runtime.physical import PhysicalPlan
+from rheostat.runtime.remote import AgentProcess
+from rheostat.runtime.schemas import Columns, discover
+from rheostat.runtime.spark_session import create_session
+from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.specs import Blueprint, RuntimeSettings
+from rheostat.runtime.world import Runtime
+
+MOST_THREADS = 64
+"""Task threads of an embedded Spark application: one per slot, but a large network is not one machine."""
+
+
+class NodeForm(StrEnum):
+    """How the nodes of one machine are run."""
+
+    EMBEDDED = "embedded"
+    """All in this process and one Spark application: light."""
+    PROCESS = "process"
+    """A process and a Spark application for each: isolated from one another."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What shall run, on what, and where its files lie."""
+
+    application: Application
+    infrastructure: Infrastructure
+    directory: Path
+    settings: RuntimeSettings = field(default_factory=RuntimeSettings)
+    form: NodeForm = NodeForm.EMBEDDED
+    spark: SparkSettings = field(default_factory=SparkSettings)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A runtime that can be launched, with the nodes it is on."""
+
+    runtime: Runtime
+    nodes: Mapping[str, Node]
+    revive: Callable[[], bool] = lambda: False
+    """Starts agents again that are gone, and tells whether there were any; `heal` starts what ran there."""
+
+
+@contextmanager
+def opened(launch: Launch) -> Iterator[Opened]:
+    """The runtime of an application; in the end everything is stopped, and may be taken up again from its directory."""
+    launch.directory.mkdir(parents=True, exist_ok=True)
+    with held(launch.directory):
+        check_known(launch)
+        form = _embedded if launch.form is NodeForm.EMBEDDED else _processes
+        with form(launch) as found:
+            yield found
+
+
+def recorded_deployment(directory: Path) -> Deployment | None:
+    """Where an application was left that was run in this directory before."""
+    path = Layout(directory).journal
+    if not path.exists():
+        return None
+    journal = SqliteJournal(path)
+    try:
+        plans = [entry.facts["plan"] for _, entry in journal.read() if "plan" in entry.facts]
+    finally:
+        journal.close()
+    return PhysicalPlan.from_dict(plans[-1]).deployment if plans else None  # type: ignore[arg-type]
+
+
+def recorded_key_groups(directory: Path) -> int | None:
+    """The number of key groups an application was begun with: it is fixed for its life."""
+    for path in sorted((directory / "channels").glob("*/channel.json")):
+        return load_channel(path.parent).groups
+    return None
+
+
+def check_known(launch: Launch) -> None:
+    """Refuses to go on with something else than what was run in the directory before."""
+    before = recorded_deployment(launch.directory)
+    if before is None:
+        return
+    where = f"{launch.directory} holds another run"
+    if set(before) != set(launch.application.by_name):
+        changed = ", ".join(sorted(set(before) ^ set(launch.application.by_name)))
+        raise RuntimeFault(f"{where}: its operators differ ({changed}); use another --directory, or remove it")
+    if gone := [node for node in before.nodes() if node not in launch.infrastructure.index]:
+        raise RuntimeFault(f"{where}: it has replicas on {', '.join(gone)}, which the infrastructure does not have")
+    groups = recorded_key_groups(launch.directory)
+    if groups is not None and groups != launch.settings.key_groups:
+        raise RuntimeFault(f"{where}: it was begun with {groups} key groups, not {launch.settings.key_groups}")
+
+
+@contextmanager
+def _embedded(launch: Launch) -> Iterator[Opened]:
+    slots = ceil(sum(node.capacity for node in launch.infrastructure.nodes))
+    spark = _quiet_session(launch, min(MOST_THREADS, max(2, slots)))
+    try:
+        nodes = {node.name: SparkNode(node.name, spark) for node in launch.infrastructure.nodes}
+        with _runtime(launch, nodes, discover(spark, launch.application)) as runtime:
+            yield Opened(runtime, nodes)
+    finally:
+        spark.stop()
+
+
+@contextmanager
+def _runtime(launch: Launch, nodes: Mapping[str, Node], columns: Mapping[str, Columns]) -> Iterator[Runtime]:
+    """The runtime on nodes that are up."""
+    layout = Layout(launch.directory)
+    journal = SqliteJournal(layout.journal)
+    try:
+        blueprint = Blueprint(launch.application, launch.infrastructure, layout, columns, launch.settings)
+        runtime = Runtime(blueprint, nodes, journal)
+        try:
+            yield runtime
+        finally:
+            runtime.stop()
+    finally:
+        journal.close()
+
+
+def _quiet_session(launch: Launch, slots: int) -> SparkSession:
+    """Spark's process inherits the log as its standard error; ours comes back."""
+    sys.stderr.flush()
+    ours = os.dup(2)
+    with (launch.directory / "spark.log").open("ab") as log:
+        os.dup2(log.fileno(), 2)
+    try:
+        return create_session(launch.spark, slots, f"rheostat {launch.application.name}")
+    finally:
+        os.dup2(ours, 2)
+        os.close(ours)
+
+
+@contextmanager
+def _processes(launch: Launch) -> Iterator[Opened]:
+    agents = {
+        node.name: AgentProcess(node.name, max(1, ceil(node.capacity)), launch.directory, launch.spark)
+        for node in launch.infrastructure.nodes
+    }
+    with ExitStack() as ending:
+        for agent in agents.values():
+            ending.callback(agent.stop)
+        with ThreadPoolExecutor(len(agents)) as threads:
+            reached = dict(zip(agents, threads.map(AgentProcess.start, agents.values()), strict=True))
+        nodes: dict[str, Node] = dict(reached)
+        columns = next(iter(reached.values())).columns(write(launch.application))
+        runtime = ending.enter_context(_runtime(launch, nodes, columns))
+
+        def revive() -> bool:
+            gone = [name for name, agent in agents.items() if not agent.is_alive]
+            for name in gone:
+                nodes[name] = agents[name].start()
+                runtime.use(nodes[name])
+            return bool(gone)
+
+        yield Opened(runtime, nodes, revive)

@@ -1,0 +1,197 @@
+"""What is measured of a running application: asks nodes and channels once per period, and makes samples of it.
+
+One pass per period, on demand: `samples` is empty until the period is over. What could not be measured is left out, and
+what should not be is a symptom.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from rheostat.errors import RuntimeFault
+from rheostat.model.application import Kind
+from rheostat.model.observation import Sample, Subject
+from rheostat.runtime.channel_watch import ChannelWatch, Hops
+from rheostat.runtime.flow import Chain, Flow, Flowed, together
+from rheostat.runtime.instance import InstanceStatus
+from rheostat.runtime.node import Node
+from rheostat.runtime.node_watch import Answers, Figures, NodeWatch, slots_used
+from rheostat.runtime.physical import Instance, PhysicalPlan
+from rheostat.runtime.response import ResponseTimes
+from rheostat.runtime.specs import Blueprint
+from rheostat.runtime.symptoms import Doing, Patience, Symptom, Watch, silent_nodes
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorSettings:
+    """How often and how closely an application is watched."""
+
+    period_seconds: float = 5.0
+    """Time between two samples of everything. Spark remembers a hundred batches: what is older is not counted."""
+    heartbeat_seconds: float = 1.0
+    """A node that answers within this answers in time."""
+    silence_seconds: float = 10.0
+    """A node that has not answered for so long is silent."""
+    patience: Patience = Patience()
+
+    def __post_init__(self) -> None:
+        """Refuses periods that are none."""
+        if min(self.period_seconds, self.heartbeat_seconds, self.silence_seconds) <= 0:
+            raise ValueError(f"periods must be > 0 s, got {self}")
+
+
+@dataclass(slots=True)
+class _Period:
+    """What was measured in one period, on its way to samples."""
+
+    now: float
+    figures: Figures
+    doings: list[Doing] = field(default_factory=list)
+    responses: list[ResponseTimes] = field(default_factory=list)
+    hops: dict[Subject, Hops] = field(default_factory=dict)
+    _operators: dict[str, list[Mapping[str, float]]] = field(default_factory=dict)
+    _streams: dict[tuple[Subject, str], float] = field(default_factory=dict)
+    _parts: Counter[tuple[Subject, str]] = field(default_factory=Counter)
+
+    def add(self, subject: Subject, figures: Mapping[str, float]) -> None:
+        """Figures of one thing as they are."""
+        self.figures.setdefault(subject, {}).update(figures)
+
+    def add_instance(self, operator: str, node: str, figures: Mapping[str, float]) -> None:
+        """Figures of an operator on a node, which are a part of the operator's."""
+        self.add(Subject.instance(operator, node), figures)
+        self._operators.setdefault(operator, []).append(figures)
+
+    def add_stream(self, source: str, target: str, figure: str, value: float) -> None:
+        """What one instance contributes to a stream."""
+        key = (Subject.stream(source, target), figure)
+        self._streams[key] = self._streams.get(key, 0.0) + value
+        self._parts[key] += 1
+
+    def samples(self, instances: Mapping[str, int]) -> list[Sample]:
+        """Everything; sums only where every instance of the operator in question has told its part."""
+        for name, parts in self._operators.items():
+            self.add(Subject.operator(name), together(parts))
+        for (stream, figure), value in self._streams.items():
+            end = stream.names[0] if figure == "output_rate" else stream.names[1]
+            if self._parts[stream, figure] == instances[end]:
+                self.add(stream, {figure: value})
+        for subject, hops in self.hops.items():
+            if hops.mean_ms is not None:
+                self.add(subject, {"hop_ms": hops.mean_ms})
+        return [Sample(subject, self.now, figures) for subject, figures in sorted(self.figures.items()) if figures]
+
+
+class Monitor:
+    """Watches one application on its nodes."""
+
+    def __init__(
+        self, blueprint: Blueprint, nodes: Mapping[str, Node], settings: MonitorSettings | None = None
+    ) -> None:
+        self.settings = settings or MonitorSettings()
+        self.symptoms: tuple[Symptom, ...] = ()
+        """What was wrong when the last samples were taken."""
+        self._blueprint, self._nodes = blueprint, nodes
+        self._last: float | None = None
+        self._flows: dict[int, Flow] = {}
+        self._node_watch, self._channels, self._watch = NodeWatch(blueprint), ChannelWatch(), Watch()
+
+    def samples(self, plan: PhysicalPlan, now_seconds: float) -> list[Sample]:
+        """What was measured since the last call; empty until the period is over."""
+        if self._last is not None and now_seconds - self._last < self.settings.period_seconds:
+            return []
+        since = now_seconds - self.settings.period_seconds if self._last is None else self._last
+        self._last = now_seconds
+        answers = self._node_watch.ask(self._nodes, self.settings.heartbeat_seconds, now_seconds)
+        period = _Period(now_seconds, answers.figures)
+        used = slots_used(self._blueprint, plan.deployment)
+        for name in self._nodes:
+            period.add(Subject.node(name), {"slots_used": used.get(name, 0.0)})
+        self._look_at_instances(period, plan, answers)
+        self._look_at_results(period, since * 1000)
+        self.symptoms = self._judged(period)
+        return period.samples(Counter(name for instance in plan.instances for name in instance.operators))
+
+    def _look_at_instances(self, period: _Period, plan: PhysicalPlan, answers: Answers) -> None:
+        self._channels.look({c.path: c for i in plan.instances for c in self._blueprint.inputs_of(i)}.values())
+        self._flows = {i.number: self._flows.get(i.number) or Flow(self._chain(i)) for i in plan.instances}
+        nodes = {instance.producer: instance.node for instance in plan.instances}
+        for instance in plan.instances:
+            reached = instance.node in answers.reached
+            status = answers.statuses.get(instance.name, InstanceStatus(instance.name, "stopped"))
+            flowed = self._flowed(period, instance, status) if reached else Flowed()
+            waits = self._waits(period, instance)
+            for name in instance.operators:
+                figures = {**flowed.figures.get(name, {}), **(waits if name == instance.head else {})}
+                period.add_instance(name, instance.node, figures)
+            self._add_rates(period, flowed)
+            self._add_hops(period, instance, flowed, nodes)
+            if reached:
+                subject = Subject.instance(instance.head, instance.node)
+                doing = Doing(subject, status, int(waits.get("backlog", 0)), waits.get("lag_seconds", 0.0))
+                period.doings.append(doing)
+
+    def _flowed(self, period: _Period, instance: Instance, status: InstanceStatus) -> Flowed:
+        flow = self._flows[instance.number]
+        try:
+            reports = self._nodes[instance.node].progress(instance.name, flow.last_batch)
+        except RuntimeFault:
+            return Flowed()
+        # Between two triggers everybody is idle; who has done nothing for longer has nothing to do.
+        quiet = max(self.settings.period_seconds, 2 * self._blueprint.settings.trigger_ms / 1000)
+        is_idle = status.state == "running" and status.planned == status.committed
+        return flow.take(reports, period.now - quiet if is_idle else None)
+
+    def _waits(self, period: _Period, instance: Instance) -> dict[str, float]:
+        """Backlog and lag of the head, which alone reads channels."""
+        rows, lag = 0, 0.0
+        streams = self._blueprint.application.inputs[instance.head]
+        for stream, channel in zip(streams, self._blueprint.inputs_of(instance), strict=True):
+            found = self._channels.waiting(channel, instance)
+            rows, lag = rows + found.rows, max(lag, found.lag_seconds(period.now))
+            period.add_stream(stream.source, stream.target, "backlog", found.rows)
+        return {"backlog": float(rows), "lag_seconds": lag} if streams else {}
+
+    def _add_rates(self, period: _Period, flowed: Flowed) -> None:
+        for (source, target), rate in flowed.received.items():
+            period.add_stream(source, target, "input_rate", rate)
+        for name, rate in flowed.emitted.items():
+            for stream in self._blueprint.application.outputs[name]:
+                period.add_stream(name, stream.target, "output_rate", rate)
+
+    def _add_hops(self, period: _Period, instance: Instance, flowed: Flowed, nodes: Mapping[str, str]) -> None:
+        streams = self._blueprint.application.inputs[instance.head]
+        writes_channels = bool(self._blueprint.outputs_of(instance))
+        for number, channel in enumerate(self._blueprint.inputs_of(instance)):
+            passed = self._channels.passed(channel, number, flowed.batches)
+            for producer, hops in passed.hops.items():
+                _count(period.hops, Subject.stream(streams[number].source, streams[number].target), hops)
+                if nodes.get(producer, instance.node) != instance.node:
+                    _count(period.hops, Subject.link(nodes[producer], instance.node), hops)
+            if not writes_channels:
+                # A sink of the user's: what it consumed has arrived.
+                period.responses.append(passed.responses)
+
+    def _look_at_results(self, period: _Period, since_ms: float) -> None:
+        for operator in self._blueprint.application.operators:
+            channel = self._blueprint.results(operator.name)
+            if operator.kind is Kind.SINK and (channel.path / "channel.json").exists():
+                period.responses.append(self._channels.results(channel, since_ms))
+        subject = Subject.application(self._blueprint.application.name)
+        period.add(subject, ResponseTimes.merged(period.responses).figures())
+
+    def _judged(self, period: _Period) -> tuple[Symptom, ...]:
+        self._watch.patience = self.settings.patience
+        ages = self._node_watch.ages_seconds(period.now)
+        silent: Iterable[Symptom] = silent_nodes(ages, period.now, self.settings.silence_seconds)
+        return (*silent, *self._watch.symptoms(period.doings, period.now))
+
+    def _chain(self, instance: Instance) -> Chain:
+        application = self._blueprint.application
+        stateful = [name for name in instance.operators if application.by_name[name].is_stateful]
+        inputs = tuple(stream.source for stream in application.inputs[instance.head])
+        return Chain(instance.operators, instance.replicas, inputs, stateful[0] if stateful else "")
+
+
+def _count(hops: dict[Subject, Hops], subject: Subject, more: Hops) -> None:
+    hops[subject] = hops.get(subject, Hops()) + more

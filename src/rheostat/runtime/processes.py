@@ -1,0 +1,56 @@
+"""The nodes of an installation as processes on this machine: started, revived when they die, sure to end."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rheostat.model.resources import Infrastructure
+from rheostat.runtime.remote import AgentProcess, RemoteNode
+from rheostat.runtime.spark_settings import SparkSettings
+
+
+class NodeProcesses:
+    """One agent process per node."""
+
+    def __init__(self, infrastructure: Infrastructure, root: Path, settings: SparkSettings | None = None) -> None:
+        self._agents: dict[str, AgentProcess] = {}
+        for node in infrastructure.nodes:
+            scratch = root / "nodes" / node.name / "scratch"
+            scratch.mkdir(parents=True, exist_ok=True)
+            # What Spark leaves behind when it is killed lies with everything else of the application.
+            own = {"spark.local.dir": str(scratch), **(settings.overrides if settings else {})}
+            master = settings.master if settings else "local"
+            self._agents[node.name] = AgentProcess(node.name, int(node.capacity), root, SparkSettings(master, own))
+
+    def start(self) -> dict[str, RemoteNode]:
+        """Starts all of them."""
+        return {name: agent.start() for name, agent in self._agents.items()}
+
+    def kill(self, name: str) -> None:
+        """kill -9."""
+        self._agents[name].kill()
+
+    def dead(self) -> list[str]:
+        """Nodes whose process is gone."""
+        return [name for name, agent in self._agents.items() if not agent.is_alive]
+
+    def revive(self) -> list[RemoteNode]:
+        """Starts again what is gone."""
+        return [self._agents[name].start() for name in self.dead()]
+
+    def stop(self) -> None:
+        """Ends all of them."""
+        for agent in self._agents.values():
+            agent.stop()
+
+
+@contextmanager
+def node_processes(
+    infrastructure: Infrastructure, root: Path, settings: SparkSettings | None = None
+) -> Iterator[tuple[NodeProcesses, dict[str, RemoteNode]]]:
+    """The processes and their nodes; all have ended afterwards, whatever happened."""
+    processes = NodeProcesses(infrastructure, root, settings)
+    try:
+        yield processes, processes.start()
+    finally:
+        processes.stop()

@@ -1,0 +1,133 @@
+"""What does a progress report of Spark say, and which batches are new?
+
+Reports overlap from call to call: Spark hands out its last hundred every time. The `Ledger` lets every batch through
+once. A report of a trigger that ran nothing is no batch.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+SINGLE_INPUT = 1
+NUMBERS_REMEMBERED = 1000
+"""So many batch numbers back a repetition is recognised; Spark repeats its last hundred reports."""
+SIZE_ON_DISK = "rocksdbSstFileSize"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRead:
+    """What a batch took from one source."""
+
+    rows: int
+    start: str = ""
+    """Offset before, as text; empty if there was none."""
+    end: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One micro-batch that ran to its end."""
+
+    query: str
+    """Identity of the query, which outlives restarts: a batch has the same number again when it is repeated."""
+    number: int
+    start_seconds: float
+    """When it was planned, wall time: it holds what had arrived by then."""
+    duration_ms: float
+    """From the trigger to the commit."""
+    work_ms: float
+    """Part of it that reads, computes and writes; the rest is planning and logging."""
+    counted: Mapping[str, int]
+    """Rows by the name of the observation."""
+    reads: tuple[SourceRead, ...] = ()
+    state_rows: int | None = None
+    """Rows in the state store afterwards; None without state."""
+    state_bytes: int | None = None
+    """Size of the state: of its files, or of what is in memory until there are any."""
+
+    @property
+    def end_seconds(self) -> float:
+        """When it was committed."""
+        return self.start_seconds + self.duration_ms / 1000
+
+    @property
+    def rows_read(self) -> int:
+        """Rows all sources handed over."""
+        return sum(read.rows for read in self.reads)
+
+    def rows(self, observation: str) -> int | None:
+        """Rows that passed an observation; None if it is not known.
+
+        Spark leaves out what it optimised away: the observation of an input that was empty.
+        """
+        found = self.counted.get(observation)
+        if found is None and self._was_empty(observation):
+            return 0
+        return found
+
+    def _was_empty(self, observation: str) -> bool:
+        kind, _, number = observation.partition(":")
+        if kind == "in" and len(self.reads) > SINGLE_INPUT and number.isdigit() and int(number) < len(self.reads):
+            return self.reads[int(number)].rows == 0
+        return self.rows_read == 0
+
+
+def read_batch(report: Mapping[str, Any]) -> Batch | None:
+    """The batch a report tells of, None if its trigger ran nothing."""
+    durations = report.get("durationMs") or {}
+    if "addBatch" not in durations:
+        return None
+    states = report.get("stateOperators") or []
+    return Batch(
+        query=str(report["id"]),
+        number=int(report["batchId"]),
+        start_seconds=datetime.fromisoformat(report["timestamp"]).timestamp(),
+        duration_ms=float(durations.get("triggerExecution", durations["addBatch"])),
+        work_ms=float(durations["addBatch"]),
+        counted={name: _count(value) for name, value in (report.get("observedMetrics") or {}).items()},
+        reads=tuple(
+            SourceRead(int(source["numInputRows"]), _text(source.get("startOffset")), _text(source.get("endOffset")))
+            for source in report.get("sources") or []
+        ),
+        state_rows=sum(int(state["numRowsTotal"]) for state in states) if states else None,
+        state_bytes=sum(_state_bytes(state) for state in states) if states else None,
+    )
+
+
+def _count(observed: Any) -> int:
+    """An observation is a row with one column; as JSON it is an object or a list."""
+    return int(observed["rows"] if isinstance(observed, Mapping) else observed[0])
+
+
+def _text(offset: Any) -> str:
+    return offset if isinstance(offset, str) else "" if offset is None else str(offset)
+
+
+def _state_bytes(state: Mapping[str, Any]) -> int:
+    """What lies in files counts; a state that was never written out is still in memory only."""
+    on_disk = int((state.get("customMetrics") or {}).get(SIZE_ON_DISK, 0))
+    return on_disk if on_disk > 0 else int(state.get("memoryUsedBytes", 0))
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Which batches of an instance were counted already."""
+
+    _counted: dict[str, set[int]] = field(default_factory=dict)
+
+    def fresh(self, reports: Iterable[Mapping[str, Any]]) -> list[Batch]:
+        """The batches nobody has seen before, oldest first. Each is given once, however the reports overlap."""
+        found = []
+        for batch in (read_batch(report) for report in reports):
+            if batch is not None and batch.number not in self._counted.setdefault(batch.query, set()):
+                self._counted[batch.query].add(batch.number)
+                found.append(batch)
+        for query, numbers in self._counted.items():
+            if len(numbers) > 2 * NUMBERS_REMEMBERED:
+                self._counted[query] = set(sorted(numbers)[-NUMBERS_REMEMBERED:])
+        return sorted(found, key=lambda batch: (batch.start_seconds, batch.number))
+
+    def last(self) -> int:
+        """The greatest number seen, -1 before the first."""
+        return max((number for numbers in self._counted.values() for number in numbers), default=-1)

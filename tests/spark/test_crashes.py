@@ -1,0 +1,66 @@
+"""A controller that dies at any step of a change: the next one finishes or undoes it, and nothing is lost."""
+
+from random import Random
+
+import pytest
+from experiments.crashes import STEPS, ControllerDied, CrashingJournal, controller_dies
+from experiments.subjects import subject
+from experiments.walks import SETTINGS, finish, random_deployment, three_nodes
+
+from rheostat.control.migration import Event, Migration
+from rheostat.runtime.journal_sqlite import SqliteJournal
+from rheostat.runtime.layout import Layout
+from rheostat.runtime.node import SparkNode
+from rheostat.runtime.schemas import discover
+from rheostat.runtime.specs import Blueprint
+from rheostat.runtime.world import Runtime
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+
+
+def test_a_controller_killed_at_every_step_of_the_table_loses_nothing(nodes_session, tmp_path):
+    one = subject("window", 3, 60.0, 30.0)
+    random = Random(5)
+    journal = SqliteJournal(Layout(tmp_path).journal)
+    blueprint = Blueprint(
+        one.application, three_nodes(), Layout(tmp_path), discover(nodes_session, one.application), SETTINGS
+    )
+    # The agents outlive their controller: the same nodes serve the next one.
+    nodes = {node.name: SparkNode(node.name, nodes_session) for node in three_nodes().nodes}
+    runtime = Runtime(blueprint, nodes, journal)
+    current = random_deployment(one.application, random)
+    runtime.launch(current)
+    for event, moment in STEPS:
+        wanted = random_deployment(one.application, random)
+        doomed = Runtime(blueprint, nodes, CrashingJournal(journal, event, moment, controller_dies))
+        doomed.launch(current)
+        with pytest.raises(ControllerDied):
+            doomed.deploy(wanted)
+        runtime = Runtime(blueprint, nodes, journal)
+        runtime.launch(current)
+        switched = (event, moment) == (Event.BUILT, "after") or event in {Event.STARTED, Event.RESUMED}
+        assert runtime.deployment() == (wanted if switched else current)
+        current = runtime.deployment()
+    finish(runtime, one.total)
+    assert one.differences(runtime.results(one.sink).to_pylist()) == (0, 0)
+    runtime.stop()
+    journal.close()
+
+
+def test_what_is_in_the_journal_is_a_path_through_the_table(nodes_session, tmp_path):
+    one = subject("count", 3, 60.0, 6.0)
+    random = Random(8)
+    journal = SqliteJournal(Layout(tmp_path).journal)
+    blueprint = Blueprint(
+        one.application, three_nodes(), Layout(tmp_path), discover(nodes_session, one.application), SETTINGS
+    )
+    runtime = Runtime(blueprint, {n.name: SparkNode(n.name, nodes_session) for n in three_nodes().nodes}, journal)
+    runtime.launch(random_deployment(one.application, random))
+    for _ in range(2):
+        runtime.deploy(random_deployment(one.application, random))
+    runtime.stop()
+    events: dict[int, list[Event]] = {}
+    for _, entry in journal.read(kind="change"):
+        events.setdefault(entry.facts["change"], []).append(Event(entry.facts["event"]))
+    assert all(Migration.replayed(steps).is_finished for steps in events.values())
+    journal.close()

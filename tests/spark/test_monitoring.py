@@ -1,0 +1,137 @@
+"""What the monitor tells of a real application at a known rate, on embedded nodes."""
+
+import time
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from rheostat.model.application import Application
+from rheostat.model.deployment import Deployment, Replicas
+from rheostat.model.observation import Observation, Subject
+from rheostat.model.resources import Infrastructure, Node
+from rheostat.runtime.api import App, operator
+from rheostat.runtime.embedded import embedded
+from rheostat.runtime.monitor import MonitorSettings
+from rheostat.runtime.physical import Instance
+from rheostat.runtime.progress import Batch, Ledger
+from rheostat.runtime.service_time import with_service_time
+from rheostat.runtime.sources.draw import Draw
+from rheostat.runtime.sources.rate import rate
+from rheostat.runtime.spark_session import create_session
+from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.specs import RuntimeSettings
+from rheostat.runtime.world import Runtime
+
+pytestmark = pytest.mark.spark
+RATE_TPS, KEYS, SERVICE_MS = 80.0, 23, 5.0
+MEASURED_SECONDS, PATIENCE_SECONDS = 14.0, 240.0
+
+
+def row(draw: Draw) -> tuple[str, int]:
+    return f"k{draw.index % KEYS}", draw.index
+
+
+def numbers(spark: SparkSession, **parameters: str | float | bool) -> DataFrame:
+    return rate(spark, rows=f"{__name__}:row", schema="k string, n bigint", **parameters)
+
+
+@operator(max_replicas=4)
+def served(rows: DataFrame) -> DataFrame:
+    return with_service_time(rows, SERVICE_MS)
+
+
+@operator(max_replicas=4)
+def halved(rows: DataFrame) -> DataFrame:
+    return rows.where(F.col("n") % 2 == 0)
+
+
+@operator(key="k", output="update", max_replicas=4)
+def counted(rows: DataFrame) -> DataFrame:
+    return rows.groupBy("k").count()
+
+
+def application() -> Application:
+    app = App("watched")
+    app.source("numbers", numbers, rate_tps=RATE_TPS, parameters={"curve": f"{RATE_TPS:g}"})
+    app.operator(served, reads="numbers")
+    app.operator(halved, reads="served")
+    app.operator(counted, reads="halved")
+    app.sink("out", reads="counted")
+    return app.build()
+
+
+DEPLOYMENT = Deployment.of(
+    {
+        "numbers": Replicas.on("n1"),
+        "served": Replicas.on("n2", "n2"),
+        "halved": Replicas.on("n2", "n2"),
+        "counted": Replicas.on("n1"),
+        "out": Replicas.on("n1"),
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def spark():
+    session = create_session(SparkSettings(), 6, "monitoring")
+    yield session
+    session.stop()
+
+
+def batches_of(runtime: Runtime, instance: Instance) -> list[Batch]:
+    return Ledger().fresh(runtime._nodes[instance.node].progress(instance.name))
+
+
+def watch(runtime: Runtime) -> Observation:
+    """Everything that was told over one long period, after the first batches, which compile, are over."""
+    runtime.monitor.settings = MonitorSettings(period_seconds=1.0)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not all(len(batches_of(runtime, i)) >= 12 for i in runtime.plan.instances):
+        assert time.monotonic() < deadline, runtime.symptoms()
+        runtime.heal()  # a worker that does not come up in time on a busy machine
+        runtime.samples()
+        time.sleep(0.25)
+    runtime.monitor.settings = MonitorSettings(period_seconds=MEASURED_SECONDS)
+    samples = []
+    while not samples:
+        time.sleep(0.25)
+        samples = list(runtime.samples())
+    assert not runtime.samples(), "every sample is handed out once"
+    return Observation(time.time()).updated(samples, time.time())
+
+
+def test_figures_of_a_known_load(spark, tmp_path):
+    nodes = Infrastructure("two", (Node("n1", 8), Node("n2", 8)))
+    with embedded(application(), nodes, tmp_path / "run", spark, RuntimeSettings(trigger_ms=100)) as runtime:
+        runtime.launch(DEPLOYMENT)
+        assert [i.operators for i in runtime.plan.instances] == [("numbers",), ("served", "halved"), ("counted", "out")]
+        seen = watch(runtime)
+        symptoms = runtime.symptoms()
+    for (subject, figure), reading in sorted(seen.readings.items()):
+        print(f"{subject!s:24} {figure:20} {reading.value:,.3f}")
+    assert not symptoms
+
+    def value(subject: Subject, figure: str) -> float:
+        found = seen.value(subject, figure)
+        assert found is not None, f"{figure} of {subject} is not known"
+        return found
+
+    truth = {"numbers": RATE_TPS, "served": RATE_TPS, "halved": RATE_TPS, "counted": RATE_TPS / 2}
+    for name, wanted in truth.items():
+        assert value(Subject.operator(name), "input_rate") == pytest.approx(wanted, rel=0.25), name
+    assert value(Subject.operator("halved"), "output_rate") == pytest.approx(RATE_TPS / 2, rel=0.25)
+    assert value(Subject.stream("served", "halved"), "input_rate") == pytest.approx(RATE_TPS, rel=0.25)
+    assert value(Subject.stream("halved", "counted"), "output_rate") == pytest.approx(RATE_TPS / 2, rel=0.25)
+    busy = value(Subject.operator("served"), "utilization")
+    assert busy == pytest.approx(SERVICE_MS / 1000 * RATE_TPS / 2, rel=0.5), "b x rate / k"
+    assert value(Subject.operator("served"), "true_rate") == pytest.approx(1000 / SERVICE_MS, rel=0.5)
+    assert value(Subject.operator("counted"), "state_rows") == KEYS
+    assert value(Subject.operator("counted"), "state_bytes") > 0
+    median, late = (value(Subject.application("watched"), f"response_{p}_ms") for p in ("p50", "p99"))
+    assert 50 < median <= late < 10_000
+    assert 20 < value(Subject.stream("numbers", "served"), "hop_ms") < 5_000
+    assert value(Subject.operator("served"), "backlog") < 10 * RATE_TPS
+    assert value(Subject.node("n2"), "slots_used") == 4
+    assert value(Subject.node("n1"), "availability") == 1
+    assert value(Subject.node("n1"), "memory_bytes") > 100e6

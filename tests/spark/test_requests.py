@@ -1,0 +1,84 @@
+"""Bad requests are refused with the reason; a user's mistake is told by its line; neither disturbs the rest."""
+
+import time
+
+import pytest
+from experiments.subjects import subject
+from experiments.walks import SETTINGS, finish, three_nodes
+
+from rheostat.control.ports import Done, Refused
+from rheostat.model.deployment import Deployment, Replicas
+from rheostat.model.resources import Infrastructure, Node
+from rheostat.runtime.embedded import embedded
+from tests.spark import broken_operators
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+
+
+def placed(**operators):
+    return Deployment.of(
+        {"source": {"n1": 1}, "spread-source": {"n1": 1}, "op": {"n1": 1}, "out": {"n1": 1}} | operators
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        pytest.param({"op": {"n9": 1}}, "no node 'n9'; did you mean", id="an unknown node"),
+        pytest.param({"op": {"n1": 5}}, "has 5 replicas; it takes 1 to 4", id="more than the maximum"),
+        pytest.param({"source": {"n1": 1, "n2": 1}}, "has 2 replicas", id="a source on two nodes"),
+        pytest.param({"op": {"n2": 4}}, "node 'n2' has 3 slots, 4 are needed", id="more than the slots"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_and_nothing_is_touched(wanted, reason, nodes_session, tmp_path):
+    one = subject("count", 3, 60.0, 4.0)
+    small = Infrastructure("small", (Node("n1", 8), Node("n2", 3)))
+    with embedded(one.application, small, tmp_path, nodes_session, SETTINGS) as runtime:
+        runtime.launch(placed())
+        before = runtime.plan
+        effect = runtime.deploy(placed(**wanted))
+        assert isinstance(effect, Refused)
+        assert any(reason in text for text in effect.reasons)
+        assert runtime.plan == before
+        finish(runtime, one.total)
+        assert one.differences(runtime.results(one.sink).to_pylist()) == (0, 0)
+
+
+def test_an_application_goes_on_after_it_was_stopped(nodes_session, tmp_path):
+    one = subject("window", 4, 60.0, 8.0)
+    with embedded(one.application, three_nodes(), tmp_path, nodes_session, SETTINGS) as runtime:
+        runtime.launch(placed())
+        assert isinstance(runtime.deploy(placed(op=Replicas.on("n2", "n3"))), Done)
+    with embedded(one.application, three_nodes(), tmp_path, nodes_session, SETTINGS) as runtime:
+        runtime.launch(placed())
+        assert runtime.deployment()["op"] == Replicas.on("n2", "n3")
+        finish(runtime, one.total)
+        assert one.differences(runtime.results(one.sink).to_pylist()) == (0, 0)
+
+
+def test_an_operator_that_raises_is_told_by_its_line_and_can_be_mended(nodes_session, tmp_path):
+    application = broken_operators.application()
+    flag = tmp_path / "mended"
+    broken_operators.use(flag)
+    where = {"source": {"n1": 1}, "half": {"n2": 1}, "count": {"n3": 1}, "out": {"n3": 1}, "copy": {"n1": 1}}
+    where["copies"] = {"n1": 1}
+    with embedded(application, three_nodes(), tmp_path / "app", nodes_session, SETTINGS) as runtime:
+        runtime.launch(Deployment.of(where))
+        deadline = time.monotonic() + 120
+        while runtime.heal()["half@n2"].state != "failed":
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        status = runtime.heal()["half@n2"]
+        assert status.by_user
+        assert status.error.startswith("operator half on node n2: ")
+        assert f"ValueError: not today at {broken_operators.__file__}:" in status.error
+        others = [one.state for name, one in runtime.statuses().items() if name != "half@n2"]
+        assert set(others) == {"running"}
+    flag.touch()
+    with embedded(application, three_nodes(), tmp_path / "app", nodes_session, SETTINGS) as runtime:
+        runtime.launch(Deployment.of(where))
+        finish(runtime, broken_operators.TOTAL)
+        last = {row["k"]: row["c"] for row in runtime.results("out").to_pylist()}
+        copies = sorted(row["n"] for row in runtime.results("copies").to_pylist())
+    assert sum(last.values()) == broken_operators.TOTAL
+    assert copies == list(range(broken_operators.TOTAL))
