@@ -13,6 +13,7 @@ from examples.taxi_routes import answer as taxi_answer
 from examples.taxi_routes import app as taxi_app
 from examples.word_count import answer as words_answer
 from examples.word_count import app as words_app
+
 from experiments import kinds
 from rheostat.model.application import Application
 from rheostat.runtime.sources.generation import generation_of

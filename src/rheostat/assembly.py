@@ -97,6 +97,7 @@ class Controller:
         self._changes: deque[dict[str, Any]] = deque(maxlen=CHANGES_SHOWN)
         self._measured = Measured()
         self._tails: dict[str, Tail] = {}
+        self._failed: set[str] = set()
         self._batches: tuple[int, ...] = ()
         self._since = time.monotonic()
 
@@ -225,7 +226,8 @@ class Controller:
             facts = {"operators": list(instance.operators), "node": instance.node, "replicas": instance.replicas}
             counted = {"planned": one.planned, "committed": one.committed}
             seen.instances.append({"name": one.name, "state": one.state, **facts, **counted, "error": one.error})
-            if one.error:
+            # One that failed is started again in the same round; it counts if that did not help, or cannot.
+            if one.state == "failed" and (one.by_user or one.name in self._failed):
                 seen.failures.append(one.error)
             if self.application.by_name[instance.head].kind is Kind.SOURCE:
                 node = self._opened.nodes[instance.node]
@@ -246,6 +248,7 @@ class Controller:
             seen.sinks[sink] = _rate(manifests) if known else None
             arrived += manifests
         seen.response_ms = _response_ms(arrived)
+        self._failed = {name for name, one in statuses.items() if one.state == "failed"}
         return seen
 
     def _tail(self, channel: Channel) -> Tail:

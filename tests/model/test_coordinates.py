@@ -10,7 +10,7 @@ from rheostat.model.coordinates import Coordinate, Vivaldi
 
 
 def test_a_network_in_the_plane_is_learnt_within_a_few_percent():
-    random = Random(7)  # noqa: S311 - a simulation, not a secret
+    random = Random(7)
     places = [(random.uniform(0, 100), random.uniform(0, 100)) for _ in range(12)]
     true = [[((a - c) ** 2 + (b - d) ** 2) ** 0.5 + 1 for c, d in places] for a, b in places]
     rule, coordinates = Vivaldi(), [Coordinate() for _ in places]
@@ -27,13 +27,13 @@ def test_a_network_in_the_plane_is_learnt_within_a_few_percent():
 def test_a_move_never_makes_the_estimate_worse_than_it_was(measured, x, y):
     rule, remote = Vivaldi(), Coordinate((x, y))
     own = Coordinate((1.0, 2.0))
-    moved = rule.moved(own, remote, measured, Random(1))  # noqa: S311
+    moved = rule.moved(own, remote, measured, Random(1))
     before = abs(own.round_trip_ms(remote) - measured)
     assert abs(moved.round_trip_ms(remote) - measured) <= before + rule.least_height + 1e-9
 
 
 def test_two_nodes_in_the_same_place_get_apart():
-    moved = Vivaldi().moved(Coordinate(), Coordinate(), 50.0, Random(1))  # noqa: S311
+    moved = Vivaldi().moved(Coordinate(), Coordinate(), 50.0, Random(1))
     assert moved.position != (0.0, 0.0)
     assert moved.delay_ms(Coordinate()) == moved.round_trip_ms(Coordinate()) / 2
 
@@ -41,7 +41,7 @@ def test_two_nodes_in_the_same_place_get_apart():
 @pytest.mark.parametrize("round_trip", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_round_trip_takes_time(round_trip):
     with pytest.raises(ValueError, match="round trip"):
-        Vivaldi().moved(Coordinate(), Coordinate(), round_trip, Random(1))  # noqa: S311
+        Vivaldi().moved(Coordinate(), Coordinate(), round_trip, Random(1))
 
 
 @pytest.mark.parametrize("wrong", [lambda: Coordinate(()), lambda: Coordinate(height=-1), lambda: Vivaldi(step=0)])

@@ -22,7 +22,7 @@ from rheostat.reference.taxi import taxi
 from tests.planning.instances import random_problem
 
 EXACT = Exact(explains=False)
-SEEDS = range(40)
+SEEDS = range(25)
 
 
 def is_no_worse(problem: Problem, better: Outcome, worse: Outcome) -> bool:
@@ -150,3 +150,18 @@ def test_the_reference_application_agrees_with_its_program() -> None:
     ours, theirs = EXACT.plan(problem), Milp(explains=False).plan(problem)
     assert ours.status is theirs.status is Status.OPTIMAL
     assert ours.objective == pytest.approx(theirs.objective, abs=1e-6)
+
+
+def test_progress_is_reported_and_only_gets_better() -> None:
+    heard: list[tuple[float | None, float | None, float]] = []
+
+    class Listener:
+        def report(self, incumbent: float | None, bound: float | None, gap: float) -> None:
+            heard.append((incumbent, bound, gap))
+
+    problem = Problem(taxi(190, 2), random_geographic(8, 1), EdrpObjective(0.5, 0.5, 0.0, Bounds(175.0, 30.0, 7.5)))
+    outcome = EXACT.plan(problem, Listener())
+    incumbents = [incumbent for incumbent, _, _ in heard if incumbent is not None]
+    assert incumbents == sorted(incumbents, reverse=True)
+    assert all(bound <= outcome.objective + 1e-7 for _, bound, _ in heard if bound is not None and outcome.objective)
+    assert heard[-1][2] == 0.0

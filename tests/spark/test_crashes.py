@@ -35,7 +35,7 @@ def test_a_controller_killed_at_every_step_of_the_table_loses_nothing(nodes_sess
         doomed = Runtime(blueprint, nodes, CrashingJournal(journal, event, moment, controller_dies))
         doomed.launch(current)
         with pytest.raises(ControllerDied):
-            doomed.deploy(wanted)
+            assert doomed.deploy(wanted) is None, (event, moment)
         runtime = Runtime(blueprint, nodes, journal)
         runtime.launch(current)
         switched = (event, moment) == (Event.BUILT, "after") or event in {Event.STARTED, Event.RESUMED}

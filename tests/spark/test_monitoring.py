@@ -24,8 +24,10 @@ from rheostat.runtime.specs import RuntimeSettings
 from rheostat.runtime.world import Runtime
 
 pytestmark = pytest.mark.spark
-RATE_TPS, KEYS, SERVICE_MS = 80.0, 23, 5.0
-MEASURED_SECONDS, PATIENCE_SECONDS = 14.0, 240.0
+RATE_TPS, KEYS, SERVICE_MS = 80.0, 23, 10.0
+CURVE = "sine 40 120 4"
+"""80 on average, in waves: batches of different sizes, for another reason than that the machine was slow just now."""
+MEASURED_SECONDS, PATIENCE_SECONDS = 16.0, 240.0
 
 
 def row(draw: Draw) -> tuple[str, int]:
@@ -53,7 +55,7 @@ def counted(rows: DataFrame) -> DataFrame:
 
 def application() -> Application:
     app = App("watched")
-    app.source("numbers", numbers, rate_tps=RATE_TPS, parameters={"curve": f"{RATE_TPS:g}"})
+    app.source("numbers", numbers, rate_tps=RATE_TPS, parameters={"curve": CURVE})
     app.operator(served, reads="numbers")
     app.operator(halved, reads="served")
     app.operator(counted, reads="halved")
@@ -129,8 +131,9 @@ def test_figures_of_a_known_load(spark, tmp_path):
     assert value(Subject.operator("counted"), "state_rows") == KEYS
     assert value(Subject.operator("counted"), "state_bytes") > 0
     median, late = (value(Subject.application("watched"), f"response_{p}_ms") for p in ("p50", "p99"))
-    assert 50 < median <= late < 10_000
-    assert 20 < value(Subject.stream("numbers", "served"), "hop_ms") < 5_000
+    way = value(Subject.stream("numbers", "served"), "hop_ms") + value(Subject.stream("halved", "counted"), "hop_ms")
+    assert 0 < median <= late
+    assert median == pytest.approx(way, rel=0.5), "two hops lead from the source to the sink"
     assert value(Subject.operator("served"), "backlog") < 10 * RATE_TPS
     assert value(Subject.node("n2"), "slots_used") == 4
     assert value(Subject.node("n1"), "availability") == 1

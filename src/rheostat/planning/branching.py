@@ -16,7 +16,8 @@ from rheostat.planning.levels import NodeLevel
 from rheostat.planning.part import Part, searched
 from rheostat.planning.path_bound import longest_chain
 from rheostat.planning.pauses import least_start_seconds, only_removals
-from rheostat.planning.progressing import Found, enough, internal_value
+from rheostat.planning.pipeline import explored_pipeline, is_pipeline
+from rheostat.planning.progressing import Found, Told, enough, internal_value
 from rheostat.planning.relaxed import Relaxed, at_node_level
 from rheostat.planning.star import explored_star, is_star
 
@@ -24,25 +25,32 @@ _GUESSES = (1.05, 1.2, 1.5, 2.5, 6.0)
 """Multiples of the bound that are tried as limits while no feasible deployment is known."""
 _MANY = 400
 """Multisets of one operator from which on a lower limit is tried first."""
+_LEAST_SHARE = 0.01
+"""Of the gap, at which lower limits are no longer tried."""
 _TRIES = 5
 """How often the limit is lowered."""
 _SAME_PAUSE = 0.05
 """Downtimes this close to each other, relative to the longest, are searched together."""
 
 
-def explored(instance: Instance, first: Deployment | None, clock: Clock) -> Found:
+def explored(instance: Instance, first: Deployment | None, clock: Clock, told: Told) -> Found:
     """From a feasible deployment, if there is one, to the optimum."""
     found = Found(first, internal_value(instance, first), -inf, note="branch and bound")
     if is_star(instance):
-        return explored_star(instance, found, clock)
+        return explored_star(instance, found, clock, told)
+    if is_pipeline(instance):
+        found = explored_pipeline(instance, found, clock, told)
+        if found.complete or clock.is_over():
+            return found
     floor, below = least_start_seconds(instance), inf
     if floor > 0:
         found, below = _without_starts(instance, found, clock)
     paid = instance.coefficients.downtime * floor
     relaxed = at_node_level(instance, found.deployment, found.upper - paid, clock)
-    found = replace(found, lower=min(relaxed.lower + paid, found.upper))
+    found = replace(found, lower=min(relaxed.lower + paid, below, found.upper))
+    told(found)
     if relaxed.lower + paid < enough(instance, found.upper):
-        found = _limit_by_limit(relaxed, floor, found, clock)
+        found = _limit_by_limit(relaxed, floor, found, clock, told)
     else:
         found = replace(found, complete=True)
     if below < enough(instance, found.upper):
@@ -61,30 +69,38 @@ def _without_starts(instance: Instance, found: Found, clock: Clock) -> tuple[Fou
     return searched(Part(instance, candidates, relaxed, 0.0, limit), found, clock)
 
 
-def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock) -> Found:
+def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, told: Told) -> Found:
     """Below ever higher limits, so that few multisets are generated at a time."""
     instance = relaxed.level.instance
     paid = instance.coefficients.downtime * floor
-    guesses, many = iter(_GUESSES), _MANY
+    guesses, many, share = iter(_GUESSES), _MANY, 1.0
     while not clock.is_over() and not found.complete:
         limit = min(found.upper, HUGE / 2)
         if found.deployment is None and (guess := next(guesses, None)) is not None:
             limit = max(relaxed.lower, 1e-9) * guess + paid
+        else:
+            limit = found.lower + share * (limit - found.lower) if limit < HUGE / 2 else limit
         candidates = _generated(relaxed, limit, paid, many if limit < HUGE / 2 else MOST)
         for _ in range(_TRIES):
             if candidates is not None or limit >= HUGE / 2 or clock.is_over():
                 break
             limit = found.lower + 0.5 * (limit - found.lower)
             candidates = _generated(relaxed, limit, paid, many)
+        if clock.is_over():
+            return found
         if candidates is None and many >= MOST:
             return replace(found, note="too many multisets")
         many = min(4 * many, MOST)
         if candidates is None:
             continue
         before, found = found, _within(relaxed, (limit, floor), candidates, found, clock)
+        told(found)
         stuck = found.lower <= before.lower and found.upper >= before.upper
-        if limit >= HUGE / 2 or (stuck and found.deployment is not None):
+        if limit >= HUGE / 2 or share < _LEAST_SHARE:
             break
+        if found.deployment is not None:
+            # Too many multisets below this limit, or it has been explored: go on below a lower or a higher one.
+            share = 0.4 * share if stuck else min(1.0, 2 * share)
     return found
 
 

@@ -88,7 +88,7 @@ def _totals(instance: Instance) -> list[str]:
 
 
 def _filtered(problem: Problem, planner: Planner) -> tuple[str, ...]:
-    """The deletion filter."""
+    """The deletion filter; what the nodes can hold is never left out, nobody can do without it."""
     problem = replace(problem, limits=Limits(_SECONDS), start=None, objective=_plain(problem.objective.bounds))
     relaxations = _relaxations(problem)
     for name in list(relaxations):
@@ -97,7 +97,7 @@ def _filtered(problem: Problem, planner: Planner) -> tuple[str, ...]:
             problem = relaxed
             del relaxations[name]
     if not relaxations:
-        return ("no deployment is allowed for all operators at once",)
+        return ("the replicas cannot be packed into the nodes",)
     if len(relaxations) == 1:
         name = next(iter(relaxations))
         return (_best_instead(relaxations[name](problem), problem.objective.bounds, name, planner),)
@@ -119,7 +119,6 @@ def _relaxations(problem: Problem) -> dict[str, Callable[[Problem], Problem]]:
             found[name] = lambda p, name=name, free=free: replace(  # type: ignore[misc]
                 p, objective=_plain(replace(p.objective.bounds, **{name: free}))
             )
-    found["capacity"] = lambda p: replace(p, infrastructure=_without_capacity(p))
     return found
 
 
@@ -131,12 +130,6 @@ def _without_bandwidth(infrastructure: Infrastructure) -> Infrastructure:
     return replace(infrastructure, links=links, default_link=replace(infrastructure.default_link, bandwidth_tps=inf))
 
 
-def _without_capacity(problem: Problem) -> Infrastructure:
-    need = sum(op.max_replicas * op.resources for op in problem.application.operators)
-    nodes = tuple(replace(node, resources=need) for node in problem.infrastructure.nodes)
-    return replace(problem.infrastructure, nodes=nodes)
-
-
 _WORDS = {
     "response_time_ms": ("{:g} ms", "response time"),
     "cost_per_hour": ("{:g} $/h", "cost"),
@@ -146,8 +139,6 @@ _WORDS = {
 
 
 def _in_words(problem: Problem, name: str) -> str:
-    if name == "capacity":
-        return "what the nodes can hold"
     if name == "bandwidth":
         return "what the links can carry"
     return "the bound of " + _WORDS[name][0].format(getattr(problem.objective.bounds, name))
@@ -155,8 +146,6 @@ def _in_words(problem: Problem, name: str) -> str:
 
 def _best_instead(relaxed: Problem, bounds: Bounds, name: str, planner: Planner) -> str:
     """One family cannot be kept: what is the best that can be had?"""
-    if name == "capacity":
-        return "the replicas cannot be packed into the nodes"
     if name == "bandwidth":
         return "the streams cannot be carried by the links"
     wanted = _WORDS[name][0].format(getattr(bounds, name))

@@ -22,6 +22,7 @@ from rheostat.planning.normalisers import normalised
 from rheostat.planning.outcome import Effort, Outcome, Status, answer, relative_gap
 from rheostat.planning.planner import SILENT, Progress
 from rheostat.planning.problem import Problem
+from rheostat.planning.progressing import Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +43,15 @@ class Exact:
         first = improved(instance, self.beginning, clock)
         if first is not None:
             progress.report(_value(instance, first), None, inf)
-        found = explored(instance, first, clock)
+        found = explored(instance, first, clock, lambda now: _report(instance, now, progress))
         effort = Effort(clock.seconds(), found.explored, found.generated, found.note)
         if found.deployment is None and found.complete:
             return self._infeasible(instance, effort)
         bound = instance.own_terms(found.lower + instance.coefficients.constant) if isfinite(found.lower) else None
         if found.deployment is None:
             return Outcome(Status.NO_ANSWER, bound=bound, effort=effort)
-        outcome = answer(instance.problem, found.deployment, bound, effort)
-        if outcome.objective is not None and outcome.bound is not None:
-            progress.report(outcome.objective, outcome.bound, relative_gap(outcome.objective, outcome.bound))
-        return outcome
+        _report(instance, found, progress)
+        return answer(instance.problem, found.deployment, bound, effort)
 
     def _infeasible(self, instance: Instance, effort: Effort) -> Outcome:
         conflict = explained(instance.problem, replace(self, explains=False)) if self.explains else ()
@@ -66,3 +65,12 @@ def _has_choices(instance: Instance) -> bool:
 
 def _value(instance: Instance, deployment: Deployment) -> float:
     return instance.problem.value_of(instance.problem.evaluated(deployment))
+
+
+def _report(instance: Instance, found: Found, progress: Progress) -> None:
+    """What is known so far, in the objective's own terms."""
+    constant = instance.coefficients.constant
+    incumbent = instance.own_terms(found.upper + constant) if found.deployment is not None else None
+    bound = instance.own_terms(found.lower + constant) if isfinite(found.lower) else None
+    gap = inf if incumbent is None or bound is None else relative_gap(incumbent, bound)
+    progress.report(incumbent, bound, gap)

@@ -1,6 +1,7 @@
 """The second half of `branching`: multisets are known, prices are looked for again, and what is left is searched."""
 
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from rheostat.planning.search import Within, search
 from rheostat.planning.search_tables import Bounds
 from rheostat.planning.symmetry import classes
 
-_CELLS = 20_000_000
+_CELLS = 5_000_000
 """Entries of all stream tables together beyond which the multisets are too many."""
 _STEPS = 300_000
 """Steps of a pass along the path."""
@@ -67,12 +68,16 @@ def _searched(part: Part, found: Found, clock: Clock, *, exchangeable: bool = Fa
     if narrowed is None or along_path.value >= part.goal:
         return found, nothing
     lower = max(part.relaxed.lower, along_path.value) + part.paid
+    if clock.is_over():
+        return found, lower
     if _cells(narrowed) > _CELLS:
         return replace(found, note="too many multisets"), lower
     outcome = _by_messages(narrowed, along_path, clock)
     if outcome is None:
         return found, nothing
     narrowed, bound = outcome
+    if clock.is_over():
+        return found, max(lower, bound.value + part.paid)
     # The path's level has a stand-in for every multiset before the last filter, so for those that are left, too.
     bounds = Bounds(bound, along_path, level, exchangeable)
     options = OptionLevel(part.instance, narrowed.candidates)
@@ -91,7 +96,13 @@ def _nodes_are_alike(instance: Instance) -> bool:
 
 
 def _on_first_nodes(part: Part) -> Part:
-    """Without the multisets on nodes that are not needed: of nodes that can be exchanged, the first are enough."""
+    """Without the multisets on nodes that are not needed: of nodes that can be exchanged, the first are enough.
+
+    Delays tell such nodes apart, so there is no bound of the response time here, nor a price of being late.
+    """
+    objective = part.instance.problem.objective
+    free = replace(objective, bounds=replace(objective.bounds, response_time_ms=inf))
+    part = replace(part, instance=Instance(replace(part.instance.problem, objective=free)))
     number = classes(part.instance)
     rank = np.array([int((number[:u] == number[u]).sum()) for u in range(len(number))])
     replicas = sum(int(c.size.max()) for c in part.candidates)

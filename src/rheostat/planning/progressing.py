@@ -1,5 +1,6 @@
 """What is known while `exact` works: the best deployment so far, a bound, and when that is enough."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 
@@ -21,6 +22,10 @@ class Found:
     complete: bool = False
     """Whether everything was explored."""
     note: str = ""
+
+
+Told = Callable[[Found], None]
+"""Hears what is known while a method works."""
 
 
 def internal_value(instance: Instance, deployment: Deployment | None) -> float:

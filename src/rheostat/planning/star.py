@@ -15,7 +15,7 @@ import numpy as np
 from rheostat.planning.clock import Clock
 from rheostat.planning.instance import TOLERANCE, Indices, Instance, Values
 from rheostat.planning.program import Answer, Program
-from rheostat.planning.progressing import Found, enough
+from rheostat.planning.progressing import Found, Told, enough
 
 _FAR = 1e12
 """Milliseconds that stand for: not allowed."""
@@ -112,7 +112,7 @@ def longest_ways(
     return found
 
 
-def explored_star(instance: Instance, found: Found, clock: Clock) -> Found:
+def explored_star(instance: Instance, found: Found, clock: Clock, told: Told) -> Found:
     """Pair by pair, the most promising first."""
     star = _Star.of(instance)
     bounds = _bounds(star)
@@ -130,6 +130,7 @@ def explored_star(instance: Instance, found: Found, clock: Clock) -> Found:
         found = _greedy(star, (u, v), replace(found, explored=at + 1))
         if lower < enough(instance, found.upper):
             found, proven = _by_program(star, (u, v), found, clock)
+            told(replace(found, lower=min(lower, found.upper)))
             if not proven:
                 return replace(found, lower=min(lower, found.upper))
     return replace(found, lower=found.upper, complete=True)

@@ -22,8 +22,9 @@ LEAST_SPREAD = 0.1
 """Standard deviation of the rows over their mean; batches of one size say nothing about what a row costs."""
 OUTLIER = 4.0
 """Batches that are so many typical deviations off (a collection, a compilation) are left out of the fit."""
-LEAST_CERTAINTY = 2.0
-"""A cost per row below so many of its standard errors could as well be nothing."""
+LEAST_CERTAINTY = 3.0
+"""A cost per row below so many of its standard errors could as well be nothing (at 2, rows that cost nothing would be
+given a rate in 3 of 100 fits; at 3, in 3 of 1000)."""
 
 
 @dataclass(frozen=True, slots=True)

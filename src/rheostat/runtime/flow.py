@@ -120,6 +120,9 @@ class Flow:
                 if (rows := _sum([self.chain.rows_out(name, batch) for batch in counted])) is not None:
                     emitted[name] = rows / seconds
         figures = {name: self._figures(name, fresh, inputs, emitted) for name in self.chain.operators}
+        cost = self.cost() if fresh else None
+        if cost is not None:
+            figures = {name: {**known, **self._costs(name, cost, inputs)} for name, known in figures.items()}
         return Flowed(tuple(fresh), received, emitted, figures)
 
     def _figures(
@@ -135,14 +138,10 @@ class Flow:
             if name == self.chain.stateful and fresh[-1].state_rows is not None:
                 found["state_rows"] = float(fresh[-1].state_rows)
                 found["state_bytes"] = float(fresh[-1].state_bytes or 0)
-            found |= self._costs(name, inputs)
         return found
 
-    def _costs(self, name: str, inputs: Mapping[str, float]) -> dict[str, float]:
+    def _costs(self, name: str, cost: BatchCost, inputs: Mapping[str, float]) -> dict[str, float]:
         """The chain's cost in terms of this operator's input; see `batch_cost` for what it means."""
-        cost = self.cost()
-        if cost is None:
-            return {}
         found = {"batch_fixed_ms": cost.fixed_ms}
         head, own = inputs.get(self.chain.operators[0]), inputs.get(name)
         if head is None or own is None:

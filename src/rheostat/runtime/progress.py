@@ -4,6 +4,7 @@ Reports overlap from call to call: Spark hands out its last hundred every time. 
 once. A report of a trigger that ran nothing is no batch.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -101,7 +102,8 @@ def _count(observed: Any) -> int:
 
 
 def _text(offset: Any) -> str:
-    return offset if isinstance(offset, str) else "" if offset is None else str(offset)
+    """Spark puts an offset that is JSON into its own JSON as it is."""
+    return offset if isinstance(offset, str) else "" if offset is None else json.dumps(offset)
 
 
 def _state_bytes(state: Mapping[str, Any]) -> int:

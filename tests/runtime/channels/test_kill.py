@@ -36,7 +36,7 @@ while True:
 
 def test_a_writer_killed_again_and_again_leaves_an_exact_log(tmp_path):
     channel = channel_at(tmp_path)
-    chance = random.Random(7)  # noqa: S311 - a test wants to be repeatable
+    chance = random.Random(7)
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
     here, handed = Offset.start("c", channel.all_groups), []
     for _ in range(12):

@@ -39,7 +39,7 @@ def make_rounds(pulse_keys: Sequence[str], rounds: int = 5, seed: int = 7) -> li
 
     The last makes every instance's watermark end a round at the same second or so, whichever groups it owns.
     """
-    chance = random.Random(seed)  # noqa: S311
+    chance = random.Random(seed)
     made: list[list[Row]] = []
     for number in range(rounds):
         start = number * ROUND_SECONDS

@@ -49,7 +49,7 @@ def write_control(path: Path, control: Control, disk: Disk) -> None:
 
 
 HELD_TRIGGERS = 2
-"""After the first held trigger Spark may still run a batch without data, to close windows; after the second all is done."""
+"""After the first held trigger Spark may still run a batch without data, to close windows; not after the second."""
 
 
 def acknowledge(path: Path, channel: str, control: Control, count: int, disk: Disk) -> None:

@@ -101,7 +101,8 @@ def _rows_of(run: Run, opened: dict[str, pa.RecordBatch], *, labelled: bool) -> 
         with pa.memory_map(run.path) as source:
             opened[run.path] = pa.ipc.open_file(source).get_batch(0)
     rows = opened[run.path].slice(run.first, run.rows)
-    if not labelled:
+    # Rows that carry a column of that name themselves (a partial result per key group, say) keep their own.
+    if not labelled or KEY_GROUP in rows.schema.names:
         return rows
     groups, sizes = zip(*run.labels, strict=True)
     return rows.append_column(KEY_GROUP, pa.array(np.repeat(np.array(groups, np.int32), sizes)))

@@ -1,0 +1,203 @@
+"""One operator after the other, one replica each: ODP's sequential application.
+
+Along a pipeline everything adds up, response time too. So two ways to the same node that leave the same room
+everywhere differ only in what they cost so far, and the cheaper one is enough. Ways are extended position by position,
+those that cannot become better than what is known (`path_bound` says what the rest costs at least) are dropped. If
+too many are left, only the most promising go on: then the answer may miss the optimum, and the cheapest way that was
+dropped is the bound. Widths grow until nothing has to be dropped.
+"""
+
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+
+import numpy as np
+
+from rheostat.model.deployment import Deployment
+from rheostat.planning.clock import Clock
+from rheostat.planning.elimination import HUGE
+from rheostat.planning.instance import Indices, Instance, Values
+from rheostat.planning.lagrangian import along, room
+from rheostat.planning.levels import NodeLevel
+from rheostat.planning.path_bound import Climb, PathBound, affordable_slots, path_bound, unit_size
+from rheostat.planning.progressing import Found, Told, enough
+
+_WIDTHS = (100, 1_000, 10_000, 100_000)
+_STEPS = 3_000_000
+
+
+def is_pipeline(instance: Instance) -> bool:
+    """Whether the method applies: the shape, one replica each, resources in whole units, and nothing else bounded."""
+    problem, size = instance.problem, len(instance.names)
+    bounds = problem.objective.bounds
+    shape = sorted(map(tuple, instance.edges.tolist())) == [(i, i + 1) for i in range(size - 1)]
+    in_units = instance.resources / unit_size(instance)
+    free = (
+        not isfinite(bounds.response_time_ms)
+        and not isfinite(bounds.cost_per_hour)
+        and bounds.availability == 0
+        and not problem.hop_ms
+        and not (problem.current and (instance.coefficients.downtime > 0 or isfinite(bounds.downtime_seconds)))
+        and not np.isfinite(problem.infrastructure.network.bandwidth_tps).any()
+    )
+    return size > 2 and shape and instance.most_replicas == 1 and free and np.allclose(in_units, np.round(in_units))
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """Partial deployments that end at the same position."""
+
+    candidate: Indices
+    """Where each ends, as a candidate of the path."""
+    used: Indices
+    """Units taken of every node, a row per way."""
+    cost: Values
+    least: Values
+    """Of the whole way, rest included."""
+    before: Indices
+    """The way it extends, by its row at the position before."""
+
+
+def explored_pipeline(instance: Instance, found: Found, clock: Clock, told: Told) -> Found:
+    """Wider and wider, until nothing is dropped or the time is over."""
+    level, path = NodeLevel(instance), tuple(range(len(instance.names)))
+    found = replace(found, note="pipeline", generated=sum(level.sizes()))
+    if min(level.sizes()) == 0:
+        return replace(found, lower=inf, complete=True)
+    prices = along(instance, list(path), np.zeros(len(instance.node_names)))
+    climb = Climb(affordable_slots(level, path, _STEPS), 30, enough(instance, found.upper))
+    bound = path_bound(level, path, prices, climb, clock)
+    found = replace(found, lower=min(bound.value, found.upper))
+    for number, width in enumerate(_WIDTHS):
+        if bound.value >= enough(instance, found.upper):
+            return replace(found, lower=min(max(found.lower, bound.value), found.upper), complete=True)
+        if clock.is_over():
+            return found
+        found = _widened(instance, bound, width, found, clock)
+        told(found)
+        if found.complete or clock.is_over():
+            return found
+        bound = _sharpened(level, bound, Climb(0, 10, enough(instance, found.upper)), _STEPS * 2 ** (number + 1), clock)
+        found = replace(found, lower=min(max(found.lower, bound.value), found.upper))
+    return found
+
+
+def _sharpened(level: NodeLevel, bound: PathBound, climb: Climb, steps: int, clock: Clock) -> PathBound:
+    """The bound again, only with nodes that can be in something better, and with more of them remembered.
+
+    With one replica each a node stands for itself, so nothing is lost with those that are left out.
+    """
+    spare = room(level.instance, bound.prices)
+    for i, marginal in enumerate(bound.node_marginals()):
+        level.keep(i, np.asarray(marginal - spare < climb.target))
+    if min(level.sizes()) == 0:
+        return replace(bound, value=climb.target)
+    slots = affordable_slots(level, bound.path, steps)
+    return path_bound(level, bound.path, bound.prices, replace(climb, slots=slots), clock)
+
+
+def _widened(instance: Instance, bound: PathBound, width: int, found: Found, clock: Clock) -> Found:
+    """One pass that keeps at most so many ways."""
+    goal, dropped = enough(instance, found.upper), inf
+    layers = [_first(instance, bound, goal)]
+    for position in range(1, len(instance.names)):
+        if clock.is_over():
+            return found
+        ways = _extended(bound, position, layers[-1], goal)
+        if len(ways.cost) > width:
+            order = np.argsort(ways.least, kind="stable")
+            dropped = min(dropped, float(ways.least[order[width]]))
+            ways = _rows(ways, order[:width])
+        layers.append(ways)
+        if not len(ways.cost):
+            break
+    found = replace(found, explored=found.explored + sum(len(ways.cost) for ways in layers))
+    if len(layers) == len(instance.names) and len(layers[-1].cost):
+        values = _values(instance, bound, layers[-1])
+        best = int(np.argmin(values))
+        if values[best] < found.upper - 1e-12:
+            deployment = _traced(instance, bound, layers, best)
+            found = replace(found, deployment=deployment, upper=float(values[best]))
+    lower = min(max(found.lower, min(dropped, goal)), found.upper)
+    return replace(found, lower=lower, complete=dropped >= enough(instance, found.upper))
+
+
+def _values(instance: Instance, bound: PathBound, ways: _Ways) -> Values:
+    """F of complete ways: what the prices gave back for room that is not used is taken back."""
+    spare = instance.problem.infrastructure.capacities[None, :] - ways.used * unit_size(instance)
+    return np.asarray(ways.cost + spare @ bound.prices.capacity)
+
+
+def _first(instance: Instance, bound: PathBound, goal: float) -> _Ways:
+    way = bound.way
+    candidate = np.arange(way.start[0], way.start[1])
+    used = np.zeros((len(candidate), len(instance.node_names)), dtype=np.int64)
+    used[np.arange(len(candidate)), way.node[candidate]] = way.need[candidate]
+    cost = way.own[candidate] - room(instance, bound.prices)
+    ways = _Ways(candidate, used, cost, cost + _after(bound, candidate, used), np.full(len(candidate), -1))
+    return _rows(ways, np.nonzero(ways.least < goal)[0])
+
+
+def _after(bound: PathBound, candidate: Indices, used: Indices) -> Values:
+    """What the rest costs at least, given what is taken."""
+    way = bound.way
+    nodes = way.node[candidate]
+    near = way.near[nodes]
+    digits = np.where(near >= 0, np.take_along_axis(used, np.maximum(near, 0), axis=1), 0)
+    code = (np.minimum(digits, way.radix[nodes] - 1) * way.stride[nodes]).sum(axis=1)
+    return np.asarray(bound.after[way.values[candidate] + code])
+
+
+def _extended(bound: PathBound, position: int, ways: _Ways, goal: float) -> _Ways:
+    """Every way by every candidate next that has room; of equals the cheapest."""
+    way = bound.way
+    width = way.start[position + 1] - way.start[position]
+    rows = way.between[position - 1] + (ways.candidate - way.start[position - 1]) * width
+    parts = []
+    for k in range(width):
+        j = int(way.start[position] + k)
+        v = int(way.node[j])
+        open_ = np.nonzero(ways.used[:, v] + way.need[j] <= way.room[v])[0]
+        cost = ways.cost[open_] + way.tables[rows[open_] + k] + way.own[j]
+        used = ways.used[open_]
+        used[:, v] += way.need[j]
+        candidate = np.full(len(open_), j)
+        least = cost + _after(bound, candidate, used)
+        keep = least < min(goal, HUGE / 2)
+        parts.append(_Ways(candidate[keep], used[keep], cost[keep], least[keep], open_[keep]))
+    joined = _Ways(
+        np.concatenate([part.candidate for part in parts]),
+        np.concatenate([part.used for part in parts]),
+        np.concatenate([part.cost for part in parts]),
+        np.concatenate([part.least for part in parts]),
+        np.concatenate([part.before for part in parts]),
+    )
+    return _cheapest_of_equals(joined)
+
+
+def _cheapest_of_equals(ways: _Ways) -> _Ways:
+    """Ways with the same end and the same use of all nodes: only the cheapest can matter."""
+    factors = np.random.default_rng(0).integers(1, 2**62, ways.used.shape[1] + 1)
+    key = ways.used @ factors[1:] + ways.candidate * factors[0]
+    order = np.lexsort((ways.cost, key))
+    ways = _rows(ways, order)
+    key = key[order]
+    # Equal keys are only a hint: what is dropped must be equal in truth.
+    same = (
+        (key[1:] == key[:-1])
+        & (ways.candidate[1:] == ways.candidate[:-1])
+        & (ways.used[1:] == ways.used[:-1]).all(axis=1)
+    )
+    return _rows(ways, np.concatenate([[0], np.nonzero(~same)[0] + 1]) if len(key) else np.empty(0, dtype=np.int64))
+
+
+def _rows(ways: _Ways, rows: Indices) -> _Ways:
+    return _Ways(ways.candidate[rows], ways.used[rows], ways.cost[rows], ways.least[rows], ways.before[rows])
+
+
+def _traced(instance: Instance, bound: PathBound, layers: list[_Ways], row: int) -> Deployment:
+    """The deployment that a way stands for: back from its end."""
+    chosen: list[tuple[int, ...]] = []
+    for ways in reversed(layers):
+        chosen.insert(0, (int(bound.way.node[ways.candidate[row]]),))
+        row = int(ways.before[row])
+    return instance.deployment(chosen)

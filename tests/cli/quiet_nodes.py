@@ -1,0 +1,111 @@
+"""A real runtime and a real controller on nodes that do nothing: what is refused, and what is told, without Spark."""
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rheostat.assembly import Controller
+from rheostat.model.application import Application, Grouping, Kind, Operator, Stream
+from rheostat.model.deployment import Deployment
+from rheostat.model.documents import write
+from rheostat.model.resources import Infrastructure, Node
+from rheostat.runtime.api import RESULTS_SINK
+from rheostat.runtime.controller_api import serving
+from rheostat.runtime.controller_client import held
+from rheostat.runtime.instance import InstanceSpec, InstanceStatus
+from rheostat.runtime.journal_sqlite import SqliteJournal
+from rheostat.runtime.launching import Opened
+from rheostat.runtime.layout import Layout
+from rheostat.runtime.schemas import Columns
+from rheostat.runtime.specs import Blueprint, RuntimeSettings
+from rheostat.runtime.state_job import StateJob
+from rheostat.runtime.world import Runtime
+
+WORDS = Application(
+    "words",
+    (
+        Operator("lines", Kind.SOURCE, pin="n1", code="words:lines", rate_tps=10),
+        Operator("split", max_replicas=4, code="words:split"),
+        Operator("out", Kind.SINK, code=RESULTS_SINK),
+    ),
+    (Stream("lines", "split"), Stream("split", "out", Grouping.SINGLE)),
+)
+THREE = Infrastructure("three", (Node("n1", 3), Node("n2", 3), Node("n3", 1)))
+SCHEMA = json.dumps({"type": "struct", "fields": []})
+
+
+@dataclass
+class QuietNode:
+    """Starts everything, processes nothing, and rests whenever it is asked to."""
+
+    name: str
+    running: dict[str, InstanceStatus] = field(default_factory=dict)
+    gate: threading.Event | None = None
+    """If there is one, whatever is started waits for it: a change that takes its time."""
+
+    def start(self, spec: InstanceSpec) -> None:
+        if self.gate is not None:
+            self.gate.wait(30)
+        self.running[spec.name] = InstanceStatus(spec.name, "running", resting=True)
+
+    def stop(self, instance: str) -> None:
+        self.running.pop(instance, None)
+
+    def settle(self, spec: InstanceSpec) -> None:
+        """Nothing was begun."""
+
+    def statuses(self) -> Sequence[InstanceStatus]:
+        return list(self.running.values())
+
+    def progress(self, instance: str) -> Sequence[dict[str, Any]]:  # noqa: ARG002 - the contract
+        return []
+
+    def prepare(self, job: StateJob) -> None:
+        """There is no state."""
+
+    def run(self, job: StateJob) -> None:
+        """There is no state."""
+
+    def kill(self) -> None:
+        self.running.clear()
+
+    def fail(self, instance: str, error: str) -> None:
+        """The user's code raises there."""
+        self.running[instance] = InstanceStatus(instance, "failed", error=error, by_user=True)
+
+
+@dataclass
+class Running:
+    """An application that other commands can talk to."""
+
+    directory: Path
+    nodes: dict[str, QuietNode]
+    controller: Controller
+
+
+@contextmanager
+def quiet_run(directory: Path) -> Iterator[Running]:
+    """`words` on three nodes, everything on n1 at first, served as `rheostat run` does."""
+    directory.mkdir(parents=True)
+    (directory / "application.yaml").write_text(write(WORDS))
+    (directory / "infrastructure.yaml").write_text(write(THREE))
+    nodes = {node.name: QuietNode(node.name) for node in THREE.nodes}
+    columns = {operator.name: Columns(SCHEMA) for operator in WORDS.operators}
+    settings = RuntimeSettings(key_groups=4, patience_seconds=20)
+    journal = SqliteJournal(Layout(directory).journal)
+    runtime = Runtime(Blueprint(WORDS, THREE, Layout(directory), columns, settings), nodes, journal)
+    runtime.launch(Deployment.of({operator.name: {"n1": 1} for operator in WORDS.operators}))
+    controller = Controller(Opened(runtime, nodes))
+    stopper = threading.Thread(target=controller.wait, args=(60,))
+    with held(directory), serving(controller, directory):
+        controller.tend()
+        stopper.start()
+        yield Running(directory, nodes, controller)
+        controller.stop()
+        stopper.join()
+    runtime.stop()
+    journal.close()

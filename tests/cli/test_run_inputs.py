@@ -1,0 +1,131 @@
+"""What `rheostat run` takes, what it refuses before anything is started, and where it places things at first."""
+
+import io
+import sys
+
+import pytest
+
+from rheostat.cli.output import WrongUse
+from rheostat.cli.run_inputs import find_wanted, first_deployment
+from rheostat.cli.run_view import summary
+from rheostat.cli.running import Lines
+from rheostat.cli.scaling import scaled
+from rheostat.model.application import Application, Kind, Operator, Stream
+from rheostat.model.deployment import Deployment
+from rheostat.model.documents import write
+from rheostat.model.resources import Infrastructure, Node
+from tests.cli.quiet_nodes import THREE, WORDS
+
+MODULE = """
+from rheostat.model.documents import read_application
+from pathlib import Path
+
+app = read_application(Path(__file__).parent / "words.yaml")
+number = 3
+
+def build():
+    return app
+
+def needs(something):
+    return app
+"""
+
+
+@pytest.fixture
+def here(rheostat, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "my_words", raising=False)
+    (tmp_path / "my_words.py").write_text(MODULE)
+    (tmp_path / "words.yaml").write_text(write(WORDS))
+    (tmp_path / "three.yaml").write_text(write(THREE))
+    return rheostat
+
+
+@pytest.mark.parametrize("argument", ["words.yaml", "my_words:app", "my_words:build"])
+def test_an_application_is_a_document_a_variable_or_a_function(here, argument):
+    wanted = find_wanted(argument, "three.yaml", None)
+    assert (wanted.application, wanted.infrastructure, wanted.deployment) == (WORDS, THREE, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        pytest.param("my_word:app three.yaml", "there is no module 'my_word'", id="no such module"),
+        pytest.param("my_words:apq three.yaml", "did you mean 'app'?", id="no such variable"),
+        pytest.param("my_words:number three.yaml", "this is a int, not an application", id="no application"),
+        pytest.param("my_words:needs three.yaml", "missing 1 required positional argument", id="arguments needed"),
+        pytest.param("taxi three.yaml", "these operators have no code to run", id="an application without code"),
+        pytest.param("words.yaml words.yaml", "so does words.yaml", id="no infrastructure"),
+        pytest.param("words.yaml small.yaml", "no node has room for operator 'out'", id="no room"),
+        pytest.param("my_words:app other.yaml", "'n1'", id="pinned to a node that is not there"),
+        pytest.param("words.yaml three.yaml --deployment bad.yaml", "there is no node 'n7'", id="a bad deployment"),
+    ],
+)
+def test_what_cannot_run_is_told_before_spark_is_started(here, tmp_path, arguments, what):
+    (tmp_path / "small.yaml").write_text(write(Infrastructure("small", (Node("n1", 2),))))
+    (tmp_path / "other.yaml").write_text(write(Infrastructure("other", (Node("m1", 2),))))
+    (tmp_path / "bad.yaml").write_text("kind: deployment\noperators: {lines: n1, split: n7, out: n2}\n")
+    answer = here("run", *arguments.split())
+    assert answer.code == 2
+    assert what in answer.err
+    assert not (tmp_path / ".rheostat").exists()
+
+
+def test_the_first_deployment_respects_pins_candidates_and_room():
+    operators = (
+        Operator("a", Kind.SOURCE, rate_tps=1),
+        Operator("b", min_replicas=2, max_replicas=2),
+        Operator("c", candidates=("n2",)),
+        Operator("d", Kind.SINK, pin="n1"),
+    )
+    app = Application("x", operators, (Stream("a", "b"), Stream("b", "c"), Stream("c", "d")))
+    placed = first_deployment(app, Infrastructure("two", (Node("n1", 2), Node("n2", 3))))
+    assert placed == Deployment.of({"a": {"n1": 1}, "b": {"n2": 2}, "c": {"n2": 1}, "d": {"n1": 1}})
+    with pytest.raises(WrongUse, match="no node has room"):
+        first_deployment(app, Infrastructure("two", (Node("n1", 2), Node("n2", 2))))
+
+
+@pytest.mark.parametrize(
+    ("replicas", "wanted", "result"),
+    [
+        pytest.param({"n2": 1}, 3, {"n2": 3}, id="more on the only node"),
+        pytest.param({"n1": 1, "n2": 1}, 3, {"n1": 1, "n2": 2}, id="more where there is most room"),
+        pytest.param({"n1": 1, "n2": 2}, 2, {"n1": 1, "n2": 1}, id="fewer where there is least room"),
+        pytest.param({"n2": 1, "n3": 1}, 1, {"n2": 1}, id="a node can become empty"),
+        pytest.param({"n1": 2, "n3": 1}, 5, {"n1": 4, "n3": 1}, id="several, one after the other"),
+        pytest.param({"n2": 2}, 2, {"n2": 2}, id="nothing to do"),
+    ],
+)
+def test_scaling_adds_to_the_least_used_node_and_takes_from_the_most_used(replicas, wanted, result):
+    infrastructure = Infrastructure("three", (Node("n1", 4), Node("n2", 5), Node("n3", 1)))
+    before = Deployment.of({"lines": {"n1": 1}, "split": replicas, "out": {"n2": 1}})
+    assert dict(scaled(WORDS, infrastructure, before, {"split": wanted})["split"].counts) == result
+
+
+STATUS = {
+    "state": "running",
+    "seconds": 12.0,
+    "sources_tps": {"lines": 40.0},
+    "sinks_tps": {"out": 20.0},
+    "streams": [{"lag_rows": 1200}, {"lag_rows": 34}],
+    "response_ms": {"mean": 500.0, "p50": 400.0, "p95": 900.0, "p99": 950.0},
+    "changes": [{"at": "2026-01-01T10:00:00+00:00", "what": "w", "effect": "done", "paused_seconds": 1.25}],
+    "failures": ["operator split on node n1: ValueError: no"],
+}
+
+
+def test_a_line_sums_it_up():
+    shown = "running for 12 s, in 40/s, out 20/s, waiting 1,234, response 0.4 s, p95 0.9 s"
+    assert summary(STATUS) == shown
+    assert summary({**STATUS, "response_ms": None, "sinks_tps": {"out": None}}).endswith("out ?, waiting 1,234")
+
+
+def test_without_a_terminal_news_are_told_once():
+    out = io.StringIO()
+    lines = Lines(out)
+    lines.show(STATUS)
+    lines.show(STATUS)
+    told = out.getvalue().splitlines()
+    assert told[:2] == ["10:00:00 done: w (paused 1.25 s)", STATUS["failures"][0]]
+    assert len(told) == 3

@@ -1,0 +1,93 @@
+"""Word Count through the real commands: run, scale and stop from outside, run again, and the counts are right."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from examples.word_count.answer import answer
+from examples.word_count.sentences import sentence
+
+from rheostat.runtime.channels.channel import load_channel
+from rheostat.runtime.results import read_results
+from rheostat.runtime.sources.draw import Draw
+
+ROOT = Path(__file__).parents[2]
+SENTENCES, SEED = 900, 5
+MODULE = f"""
+from examples.word_count.app import application
+
+app = application("30", total={SENTENCES}, seed={SEED})
+"""
+NODES = "kind: infrastructure\nname: two\nnodes: [{name: n1, resources: 4}, {name: n2, resources: 4}]\n"
+PATIENCE_SECONDS = 240
+
+
+def command(*arguments):
+    return [sys.executable, "-c", "from rheostat.cli.app import main; main()", *arguments]
+
+
+class Place:
+    """A directory with an application in it."""
+
+    def __init__(self, path):
+        self.path, self.directory = path, path / ".rheostat" / "word-count"
+        (path / "my_words.py").write_text(MODULE)
+        (path / "nodes.yaml").write_text(NODES)
+        self.settings = {"cwd": path, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
+
+    def start(self, *arguments):
+        whole = command("run", "my_words:app", "nodes.yaml", "--key-groups", "4", *arguments)
+        return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **self.settings)
+
+    def ask(self, *arguments):
+        told = subprocess.run(command(*arguments, "--json"), capture_output=True, check=False, **self.settings)
+        return told.returncode, json.loads(told.stdout)
+
+    def counts(self):
+        rows = read_results(load_channel(self.directory / "results" / "consumer")).to_pylist()
+        return {row["word"]: row["count"] for row in rows}
+
+
+def wait_until(reached, process):
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not reached():
+        assert process.poll() is None, process.stdout.read()
+        assert time.monotonic() < deadline, "out of patience"
+        time.sleep(0.5)
+
+
+@pytest.mark.spark
+def test_it_is_changed_stopped_and_taken_up_again_and_no_word_is_lost(tmp_path):
+    place = Place(tmp_path)
+    process = place.start("--for", str(PATIENCE_SECONDS))
+    try:
+        wait_until((place.directory / "controller.json").exists, process)
+        wait_until(lambda: bool(place.counts()), process)
+        code, told = place.ask("scale", "counter=3", "split=2")
+        assert (code, told["effect"]) == (0, "done"), told
+        code, told = place.ask("scale", "counter=9")
+        assert (code, told["effect"]) == (1, "refused")
+        code, told = place.ask("move", "counter", "n2")
+        assert (code, told["effect"]) == (0, "done"), told
+        code, told = place.ask("status")
+        assert (code, told["deployment"]["counter"]) == (0, {"n2": 3})
+        assert len(told["changes"]) == 2
+        code, _ = place.ask("stop")
+        assert code == 0
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    assert "done: " in out
+    again = place.start("--until-drained")
+    try:
+        out, _ = again.communicate(timeout=PATIENCE_SECONDS)
+    finally:
+        again.kill()
+    assert (again.returncode, "taking word-count up again" in out) == (0, True), out
+    assert place.counts() == answer(sentence(Draw(SEED, index))[0] for index in range(SENTENCES))
+    assert not (place.directory / "controller.json").exists()
