@@ -3,6 +3,7 @@
 `scripts/demo` runs it: `python -m examples.taxi_routes.demo`.
 """
 
+import json
 import shutil
 import sys
 import tempfile
@@ -19,13 +20,15 @@ from rheostat.control.ports import Done
 from rheostat.model.deployment import Deployment, Replicas
 from rheostat.model.resources import Infrastructure, Node
 from rheostat.runtime.launching import Launch, opened
+from rheostat.runtime.positions import source_offsets
 from rheostat.runtime.sources.generation import generation_of
 from rheostat.runtime.specs import RuntimeSettings
 from rheostat.runtime.world import Runtime
 
 NODES = Infrastructure("three sites", tuple(Node(name, 8) for name in ("north", "centre", "south")))
-CURVE = "ramp 20 60 for 40; ramp 60 20 for 40"
-TRIPS = 3000
+CURVE = "ramp 20 50 for 60; ramp 50 20 for 60"
+"""Trips per second: two minutes, which are two hours of event time."""
+TRIPS = 4000
 GROUPS = 4
 BETWEEN_CHANGES_SECONDS = 5.0
 PATIENCE_SECONDS = 300.0
@@ -85,7 +88,8 @@ def _run(directory: Path) -> int:
         _until(controller, lambda: bool(runtime.results("rankings").num_rows), "no minute is ranked")
         _say("the first minutes are ranked")
         pauses = [_changed(runtime, controller, *change) for change in CHANGES]
-        _say("waiting for the last trips")
+        left = TRIPS - _arrived(runtime)
+        _say(f"{left:,} trips are still to come; waiting for them")
         _until(controller, controller.is_finished, "it does not finish")
         seconds = time.monotonic() - began
         rows = runtime.results("rankings").to_pylist()
@@ -96,8 +100,8 @@ def _run(directory: Path) -> int:
     shown = ", ".join("not done" if pause is None else f"{pause:.1f} s" for pause in pauses)
     _say(f"every ranking was computed again without Spark: {'they are equal' if is_right else 'they DIFFER'}")
     sys.stdout.write(
-        f"RESULT: {TRIPS:,} trips in {seconds:.0f} s, {len(wanted)} minutes ranked, {len(pauses)} changes while data "
-        f"flowed (pauses {shown}), lost {lost}, duplicated {duplicated}\n"
+        f"RESULT: {TRIPS:,} trips in {seconds:.0f} s, {len(wanted)} minutes ranked, {len(pauses)} changes "
+        f"(pauses {shown}; {left:,} trips came after the last), lost {lost}, duplicated {duplicated}\n"
     )
     return 0 if is_right else 1
 
@@ -121,6 +125,13 @@ def _changed(runtime: Runtime, controller: Controller, what: str, placed: dict[s
         _say(f"  {effect}")
         controller.tend()
     return None
+
+
+def _arrived(runtime: Runtime) -> int:
+    """Trips that the source has brought so far."""
+    (source,) = runtime.plan.with_head("dataSource")
+    offsets = source_offsets(runtime.blueprint, source)
+    return int(json.loads(offsets[0])["rows"]) if offsets else 0
 
 
 def _until(controller: Controller, reached: Callable[[], bool], otherwise: str) -> None:

@@ -22,7 +22,7 @@ from examples.word_count.app import application
 
 app = application("30", total={SENTENCES}, seed={SEED})
 """
-NODES = "kind: infrastructure\nname: two\nnodes: [{name: n1, resources: 4}, {name: n2, resources: 4}]\n"
+NODES = "kind: infrastructure\nname: two\nnodes: [{name: n1, resources: 8}, {name: n2, resources: 8}]\n"
 PATIENCE_SECONDS = 240
 
 
@@ -60,6 +60,15 @@ def wait_until(reached, process):
         time.sleep(0.5)
 
 
+def end(process):
+    """Gracefully if it still runs: what it has started goes with it."""
+    process.terminate()
+    try:
+        process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
 @pytest.mark.spark
 def test_it_is_changed_stopped_and_taken_up_again_and_no_word_is_lost(tmp_path):
     place = Place(tmp_path)
@@ -80,14 +89,14 @@ def test_it_is_changed_stopped_and_taken_up_again_and_no_word_is_lost(tmp_path):
         assert code == 0
         out, _ = process.communicate(timeout=60)
     finally:
-        process.kill()
+        end(process)
     assert process.returncode == 0
     assert "done: " in out
     again = place.start("--until-drained")
     try:
         out, _ = again.communicate(timeout=PATIENCE_SECONDS)
     finally:
-        again.kill()
+        end(again)
     assert (again.returncode, "taking word-count up again" in out) == (0, True), out
     assert place.counts() == answer(sentence(Draw(SEED, index))[0] for index in range(SENTENCES))
     assert not (place.directory / "controller.json").exists()

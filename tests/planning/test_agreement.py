@@ -8,6 +8,9 @@ import pytest
 
 from rheostat.model.application import Application
 from rheostat.model.expansion import collapse_deployment, expand
+from rheostat.model.network import LinkQuality
+from rheostat.model.objective import Bounds, EdrpObjective
+from rheostat.model.resources import DelayMatrix, Infrastructure, Node
 from rheostat.planning.exact import Exact
 from rheostat.planning.exhaustive import Exhaustive
 from rheostat.planning.milp import Milp
@@ -89,3 +92,21 @@ def test_executors_placed_one_by_one_are_multisets(seed: int) -> None:
     assert ranges.evaluation is not None
     evaluation = replace(problem, application=fixed).evaluated(together)
     assert evaluation.traffic_tps == pytest.approx(single.evaluation.traffic_tps if single.evaluation else None)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_equal_nodes_that_only_delays_tell_apart(seed: int) -> None:
+    """Without a weight of the response time nodes are exchangeable, but its bound still tells them apart."""
+    rng = np.random.default_rng(seed)
+    problem = random_problem("edrp pause", seed)
+    delays = DelayMatrix.of(rng.uniform(1, 40, (4, 4)))
+    nodes = tuple(Node(f"n{u}", resources=float(1 + seed % 2)) for u in range(4))
+    at = Infrastructure("equal", nodes, delays_ms=delays, default_link=LinkQuality(price=0.002))
+    operators = tuple(
+        replace(op, pin=None, resources=1.0, min_replicas=1, max_replicas=min(op.max_replicas, 2))
+        for op in problem.application.operators
+    )
+    application = replace(problem.application, operators=operators)
+    bounds = Bounds(float(rng.uniform(20, 90)), 30.0, 20.0)
+    problem = Problem(application, at, EdrpObjective(0.0, 1.0, 0.0, bounds))
+    assert_same(EXACT.plan(problem), ORACLE.plan(problem), str(seed))

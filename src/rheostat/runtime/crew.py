@@ -119,7 +119,7 @@ class Crew:
         for instance, targets in behind:
             self._control(instance, Control(limits=tuple(targets)))
         for instance, targets in behind:
-            self._until(lambda i=instance, t=targets: self._is_at(i, t), f"{instance.name} does not catch up")  # type: ignore[misc]
+            self._catch_up(instance, targets)
         late = [instance for instance, _ in behind]
         self.hold(late)
         self.rest(late)
@@ -132,7 +132,7 @@ class Crew:
             for channel in self._blueprint.inputs_of(instance)
         }
         for (_, head), channel in heads.items():
-            self._until(lambda c=channel, h=head: is_drained(c, h), f"{head} does not empty {channel.name}")  # type: ignore[misc]
+            self._empty(channel, head)
 
     def tidy(self, plan: PhysicalPlan) -> None:
         """Closes producers and forgets consumers that the plan no longer has."""
@@ -166,17 +166,41 @@ class Crew:
     def _control(self, instance: Instance, control: Control) -> None:
         write_control(self._blueprint.layout.control(instance.name), control, self._disk)
 
+    def _catch_up(self, instance: Instance, targets: Sequence[Offset]) -> None:
+        self._until(lambda: self._is_at(instance, targets), lambda: f"{self._told({instance.name})} did not catch up")
+
+    def _empty(self, channel: Channel, head: str) -> None:
+        def drained() -> bool:
+            self.heal()
+            return is_drained(channel, head)
+
+        self._until(drained, lambda: f"{head} did not empty {channel.name}")
+
     def _is_at(self, instance: Instance, targets: Sequence[Offset]) -> bool:
         here = read_offsets(self._blueprint, instance)
         self._check({instance.name})
         return all(_same_place(a, b) for a, b in zip(here, targets, strict=True))
 
     def _wait(self, names: set[str], reached: Callable[[InstanceStatus], bool], what: str) -> None:
+        late: set[str] = set(names)
+
         def everybody() -> bool:
             known = self._check(names)
-            return all(name in known and reached(known[name]) for name in names)
+            late.clear()
+            late.update(name for name in names if name not in known or not reached(known[name]))
+            return not late
 
-        self._until(everybody, f"{', '.join(sorted(names))} did not {what}")
+        self._until(everybody, lambda: f"{self._told(late)} did not {what}")
+
+    def _told(self, names: set[str]) -> str:
+        """Instances and how they are doing, for people."""
+        known = self.statuses()
+        return ", ".join(
+            f"{name} ({known[name].state}, batch {known[name].committed} of {known[name].planned} done)"
+            if name in known
+            else f"{name} (not there)"
+            for name in sorted(names)
+        )
 
     def _check(self, names: set[str]) -> dict[str, InstanceStatus]:
         known = self.heal()
@@ -206,11 +230,11 @@ class Crew:
                 self.start([instance])
         return known
 
-    def _until(self, reached: Callable[[], bool], otherwise: str) -> None:
+    def _until(self, reached: Callable[[], bool], otherwise: Callable[[], str]) -> None:
         deadline = time.monotonic() + self._blueprint.settings.patience_seconds
         while not reached():
             if time.monotonic() > deadline:
-                raise RuntimeFault(f"{otherwise} within {self._blueprint.settings.patience_seconds:g} s")
+                raise RuntimeFault(f"{otherwise()} within {self._blueprint.settings.patience_seconds:g} s")
             time.sleep(POLL_SECONDS)
 
 
