@@ -1,5 +1,6 @@
 """The nodes together: starting, holding, aligning and stopping instances wherever they are."""
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,7 +9,7 @@ from pathlib import Path
 from rheostat.errors import RuntimeFault
 from rheostat.runtime.channels.channel import Channel
 from rheostat.runtime.channels.consumers import committed, forget, lag
-from rheostat.runtime.channels.control import Control, write_control
+from rheostat.runtime.channels.control import Control, read_control, write_control
 from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.channels.log import DiskLog, last_epoch
 from rheostat.runtime.channels.manifest import NEVER
@@ -21,6 +22,9 @@ from rheostat.runtime.positions import furthest, read_offsets
 from rheostat.runtime.specs import Blueprint
 
 POLL_SECONDS = 0.02
+STARTED_AT_ONCE = max(1, os.cpu_count() or 1)
+"""A query starts processes of its own; more at once than cores make all of them late, some too late for Spark."""
+WAKING_SECONDS = 15.0
 MOST_RESTARTS = 20
 """So often an instance is started again by itself; then something is wrong that a restart does not mend."""
 
@@ -77,9 +81,23 @@ class Crew:
     def start(self, instances: Sequence[Instance], frontiers: Mapping[str, int] | None = None) -> None:
         """Opens all producers before the first query starts: a consumer must know whom to wait for."""
         specs = [self.spec(instance, (frontiers or {}).get(instance.tail, NEVER)) for instance in instances]
-        for instance, spec in zip(instances, specs, strict=True):
-            self._started[instance.name] = instance
-            self.node(instance).start(spec)
+        pairs = list(zip(instances, specs, strict=True))
+        for first in range(0, len(pairs), STARTED_AT_ONCE):
+            for instance, spec in pairs[first : first + STARTED_AT_ONCE]:
+                self._started[instance.name] = instance
+                self.node(instance).start(spec)
+            self._wake([instance for instance, _ in pairs[first : first + STARTED_AT_ONCE]])
+
+    def _wake(self, instances: Sequence[Instance]) -> None:
+        """Gives those that are held the time to start their workers; one that fails is somebody else's concern."""
+        held = [one.name for one in instances if read_control(self._blueprint.layout.control(one.name)).hold]
+        readers = {one.name for one in instances if one.groups and one.name in held}
+        deadline = time.monotonic() + WAKING_SECONDS
+        while readers and time.monotonic() < deadline:
+            known = self.statuses()
+            readers = {name for name in readers if name in known and known[name].state == "running"}
+            readers -= {name for name in readers if known[name].awake}
+            time.sleep(POLL_SECONDS)
 
     def hold(self, instances: Iterable[Instance]) -> None:
         """Asks instances to plan nothing new."""

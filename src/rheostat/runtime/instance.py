@@ -113,6 +113,8 @@ class InstanceStatus:
     """Last batch whose offsets are in the checkpoint."""
     committed: int = -1
     """Last batch that is done."""
+    awake: bool = False
+    """Its readers are up: they have seen the present hold."""
     resting: bool = False
     """It has seen that it is held, and everything it had planned is done."""
     error: str = ""

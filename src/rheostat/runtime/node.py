@@ -151,14 +151,14 @@ class SparkNode:
         planned, committed = checkpoint.last_planned, checkpoint.last_committed
         active = query.isActive
         failure = None if active else query.exception()
+        control, channels = Path(spec.control), [Path(part.channel).name for part in spec.inputs]
         return InstanceStatus(
             spec.name,
             "running" if active else "failed" if failure is not None else "stopped",
             -1 if planned is None else planned,
             -1 if committed is None else committed,
-            active
-            and planned == committed
-            and acknowledged(Path(spec.control), [Path(part.channel).name for part in spec.inputs]),
+            active and acknowledged(control, channels, 1),
+            active and planned == committed and acknowledged(control, channels),
             *(("", False) if failure is None else _told(failure, spec)),
         )
 

@@ -31,6 +31,7 @@ LEAN: Mapping[str, tuple[str, str]] = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": ("10000", "few large batches between Spark and Python"),
     "spark.python.worker.reuse": ("true", "a new Python worker per task costs more than the task"),
     "spark.python.authenticate.socketTimeout": ("120s", "15 s are not enough for a worker to start on a busy machine"),
+    "spark.python.daemon.module": ("rheostat.runtime.spark_daemon", "workers are forked with everything imported"),
     "spark.scheduler.mode": ("FAIR", "a slow query must not make the others of the node wait"),
     "spark.log.level": ("ERROR", "warnings of every micro-batch would hide what matters"),
     "spark.driver.memory": ("1g", "several nodes share a machine"),

@@ -58,8 +58,8 @@ def acknowledge(path: Path, channel: str, control: Control, count: int, disk: Di
     disk.replace(_seen(path, channel), json.dumps(document).encode(), durable=False)
 
 
-def acknowledged(path: Path, channels: Sequence[str]) -> bool:
-    """Whether all readers of an instance have seen the present hold, and what they had planned before is done."""
+def acknowledged(path: Path, channels: Sequence[str], triggers: int = HELD_TRIGGERS) -> bool:
+    """Whether all readers of an instance have seen the present hold; by default, with all they had planned done."""
     control = read_control(path)
     if not control.hold or not channels:
         return False
@@ -68,7 +68,7 @@ def acknowledged(path: Path, channels: Sequence[str]) -> bool:
             seen = json.loads(_seen(path, channel).read_bytes())
         except (FileNotFoundError, json.JSONDecodeError):
             return False
-        if seen["token"] != control.token or seen["count"] < HELD_TRIGGERS:
+        if seen["token"] != control.token or seen["count"] < triggers:
             return False
     return True
 
