@@ -24,7 +24,7 @@ def placed(**operators):
 @pytest.mark.parametrize(
     ("wanted", "reason"),
     [
-        pytest.param({"op": {"n9": 1}}, "no node 'n9'; did you mean", id="an unknown node"),
+        pytest.param({"op": {"n9": 1}}, "no node 'n9'; known are: n1, n2", id="an unknown node"),
         pytest.param({"op": {"n1": 5}}, "has 5 replicas; it takes 1 to 4", id="more than the maximum"),
         pytest.param({"source": {"n1": 1, "n2": 1}}, "has 2 replicas", id="a source on two nodes"),
         pytest.param({"op": {"n2": 4}}, "node 'n2' has 3 slots, 4 are needed", id="more than the slots"),
