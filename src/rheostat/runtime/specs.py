@@ -145,13 +145,31 @@ class Blueprint:
         if tail.kind is Kind.SINK:
             return (OutputChannel(str(self.layout.results(tail.name)), "single"),) if tail.code == RESULTS_SINK else ()
         return tuple(
-            OutputChannel(
-                str(self.layout.channel(stream.source, stream.target)),
-                stream.grouping.value,
-                self.application.by_name[stream.target].key if stream.grouping is Grouping.KEY else (),
-            )
+            OutputChannel(str(self.layout.channel(stream.source, stream.target)), *self._routing(stream))
             for stream in self.application.outputs[instance.tail]
         )
+
+    def _routing(self, stream: Stream) -> tuple[str, tuple[str, ...]]:
+        """How rows find their key group. Updates are routed by their key where any replica would do.
+
+        The last row of a key is what counts of updates, so they must stay in order; spread at random over several
+        replicas a later one could overtake an earlier one.
+        """
+        if stream.grouping is Grouping.KEY:
+            return stream.grouping.value, self.application.by_name[stream.target].key
+        key = self._updated_key(stream.source) if stream.grouping is Grouping.SHUFFLE else ()
+        return (Grouping.KEY.value, key) if key else (stream.grouping.value, ())
+
+    def _updated_key(self, name: str) -> tuple[str, ...]:
+        """The key of the updates an operator puts out, its own or what it passes on; none if they are no updates."""
+        operator, inputs = self.application.by_name[name], self.application.inputs[name]
+        key: tuple[str, ...] = ()
+        if operator.output_mode is OutputMode.UPDATE:
+            key = operator.key
+        elif operator.kind is Kind.STATELESS and len(inputs) == 1:
+            key = self._updated_key(inputs[0].source)
+        known = {part["name"] for part in json.loads(self.columns[name].schema)["fields"]}
+        return key if set(key) <= known - {KEY_GROUP} else ()
 
     def _frontier_rule(self, instance: Instance) -> str:
         operators = [self.application.by_name[name] for name in instance.operators]

@@ -32,7 +32,9 @@ class Stretch:
 
 def partitions(log: Log, start: Offset, end: Offset, replicas: int) -> list[list[Strand]]:
     """The rows between two offsets in at most `replicas` parts of about equal size; no part is empty."""
-    stretches = [stretch for stretch in stretches_between(log, start, end) if any(m.segments for _, m in stretch.slots)]
+    found = [stretch for stretch in stretches_between(log, start, end) if any(m.segments for _, m in stretch.slots)]
+    # Oldest first: where a key has moved from one producer to another, the old one had published all of it before.
+    stretches = sorted(found, key=lambda stretch: stretch.slots[0][1].published_ms)
     weights: dict[int, int] = {}
     for stretch in stretches:
         for _, manifest in stretch.slots:
