@@ -7,6 +7,7 @@ and a process that ends a batch. They share nothing but the options and the disk
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -210,8 +211,24 @@ def _tick(wanted: pa.Schema, event_time: str | None, at: int) -> pa.RecordBatch:
         elif field.name == event_time:
             arrays.append(pa.array([at], pa.timestamp("us", "UTC")).cast(field.type))
         else:
-            arrays.append(pa.nulls(1, field.type))
+            # Where the query was promised no nulls, a null would break its compiled code.
+            arrays.append(pa.nulls(1, field.type) if field.nullable else pa.array([_anything(field.type)], field.type))
     return pa.RecordBatch.from_arrays(arrays, schema=wanted)
+
+
+def _anything(kind: pa.DataType) -> Any:
+    """Some value of a type that is no null."""
+    if pa.types.is_struct(kind):
+        return {field.name: _anything(field.type) for field in kind}
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
+        return []
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return ""
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return b""
+    if pa.types.is_decimal(kind):
+        return Decimal(0)
+    return pa.array([0], pa.int64()).cast(pa.int32() if pa.types.is_date32(kind) else pa.int64()).cast(kind)[0].as_py()
 
 
 def _now_ms() -> int:
