@@ -130,6 +130,7 @@ def test_upload_and_download_take_a_round_trip_and_their_share():
         pytest.param(UV, UU, "v", 1 / 2, id="migration of one of two: its half"),
         pytest.param(U, UV, "u", 1 / 2, id="scale-out 1 to 2: half of it"),
         pytest.param(UV, Replicas.of({"u": 1, "v": 2}), "u", 1 / 6, id="scale-out 2 to 3: a half becomes a third"),
+        pytest.param(UU, Replicas.of({"u": 1, "v": 2}), "u", 2 / 3, id="scale-out 2 to 3, one leaves: 1/2 + 1/6"),
         pytest.param(UV, U, "v", 1 / 2, id="scale-in: the removed replica's half"),
         pytest.param(UV, U, "u", 0.0, id="scale-in: who stays uploads nothing"),
     ],

@@ -126,7 +126,7 @@ def test_figures_of_a_known_load(spark, tmp_path):
     assert value(Subject.stream("served", "halved"), "input_rate") == pytest.approx(RATE_TPS, rel=0.25)
     assert value(Subject.stream("halved", "counted"), "output_rate") == pytest.approx(RATE_TPS / 2, rel=0.25)
     busy = value(Subject.operator("served"), "utilization")
-    # How near they come to the truth depends on what else the machine does: a matter for a benchmark, not for a test.
+    # Not compared with the truth: on a loaded machine they were off by up to 60 %, which is an open problem.
     assert busy > 0
     assert value(Subject.operator("served"), "true_rate") > 0
     assert value(Subject.operator("counted"), "state_rows") == KEYS

@@ -3,6 +3,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
+import fastjsonschema
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -46,7 +47,7 @@ def test_a_schema_describes_what_may_be_written():
 @settings(max_examples=30)
 @given(placement=some.placements(odd_names=True), objective=some.objectives())
 def test_a_schema_accepts_what_is_written(placement, objective):
-    checker = pytest.importorskip("fastjsonschema")
+    checker = fastjsonschema
     for kind, value in zip(KINDS, (*placement[:2], objective, placement[2]), strict=True):
         if kind not in CHECKS:
             CHECKS[kind] = checker.compile(json_schema(kind))
