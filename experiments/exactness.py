@@ -1,6 +1,7 @@
 """Random walks through deployments, as many as asked: `python -m experiments.exactness --walks 100`.
 
-Prints a table with a row per kind: walks, changes, tuples, lost, duplicated. Exits with 1 if any walk was not exact.
+Prints a table with a row per subject: walks, changes, tuples, and how many of them were lost, duplicated, late. Exits
+with 1 if any walk was not exact.
 """
 
 import argparse
@@ -13,6 +14,8 @@ from experiments.subjects import NAMES
 from experiments.walks import Walked, walk
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
+
+COLUMNS = ("subject", "walks", "changes", "rolled back", "tuples", "lost", "duplicated", "late", "mean pause")
 
 
 def main() -> int:
@@ -34,7 +37,9 @@ def main() -> int:
             shutil.rmtree(root, ignore_errors=True)
         print(f"{number + 1}/{chosen.walks} {done[-1]}", file=sys.stderr, flush=True)
     spark.stop()
-    print("| subject | walks | changes | rolled back | tuples | lost | duplicated |\n|---|---|---|---|---|---|---|")
+    print(
+        "| subject | walks | changes | rolled back | tuples | lost | duplicated | late | mean pause |\n|---|---|---|---|---|---|---|---|---|"
+    )
     for name in dict.fromkeys(one.name for one in done):
         print(_line(name, [one for one in done if one.name == name]))
     print(_line("all", done))
@@ -44,9 +49,10 @@ def main() -> int:
 def _line(name: str, walks: list[Walked]) -> str:
     sums = [
         sum(getattr(one, field) for one in walks)
-        for field in ("changes", "rolled_back", "tuples", "lost", "duplicated")
+        for field in ("changes", "rolled_back", "tuples", "lost", "duplicated", "late")
     ]
-    return f"| {name} | {len(walks)} | " + " | ".join(str(number) for number in sums) + " |"
+    pause = sum(one.paused_seconds for one in walks) / len(walks)
+    return f"| {name} | {len(walks)} | " + " | ".join(str(number) for number in sums) + f" | {pause:.1f} s |"
 
 
 if __name__ == "__main__":

@@ -158,6 +158,8 @@ class Kind:
     update: bool = False
     """Compared by the last row per key."""
     sources: int = 1
+    by_key: bool = False
+    """Rows are spread by their key: one producer per key at any time, so a key keeps the order of its rows."""
 
 
 def _counted(rows: Sequence[Input], _: Sequence[Input]) -> Output:
@@ -201,6 +203,15 @@ def _numbered(rows: Sequence[Input], _: Sequence[Input]) -> Output:
     return Counter((k, nth) for k, c in seen.items() for nth in range(c)) + Counter((k, "n", n) for _, k, n in rows)
 
 
+def _ordered(rows: Sequence[Input], _: Sequence[Input]) -> Output:
+    seen: Counter[str] = Counter()
+    wanted: Output = Counter()
+    for _, k, n in rows:
+        wanted[k, n, seen[k], True] += 1
+        seen[k] += 1
+    return wanted
+
+
 def _totalled(rows: Sequence[Input], _: Sequence[Input]) -> Output:
     return Counter((k, n) for _, k, n in rows) + Counter({(k, "total", t): 1 for k, t in _sums(rows).items()})
 
@@ -222,6 +233,7 @@ KINDS = {
         Kind("join", joined, _joined, sources=2),
         Kind("pandas-state", numbered, _numbered),
         Kind("row-state", totalled, _totalled),
+        Kind("order", numbered, _ordered, by_key=True),
     )
 }
 
@@ -248,7 +260,8 @@ def application(kind: Kind, *, rate_tps: float, total: int, seed: int = 0) -> Ap
     for name, generator in sides:
         parameters = _parameters(generator, rate_tps, total, seed)
         app.source(name, source, event_time="ts", rate_tps=rate_tps, parameters=parameters)
-        app.operator(spread, name=f"spread-{name}", reads=name)
+        by_key = {"grouping": "key", "key": ("k",)} if kind.by_key else {}
+        app.operator(spread, name=f"spread-{name}", reads=name, **by_key)
     app.operator(kind.function, name="op", reads=[f"spread-{name}" for name, _ in sides])
     app.sink("out", reads="op", max_replicas=4)
     return app.build()

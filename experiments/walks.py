@@ -15,6 +15,7 @@ from rheostat.model.application import Application, Kind
 from rheostat.model.deployment import Deployment, Replicas
 from rheostat.model.resources import Infrastructure, Node
 from rheostat.runtime.embedded import embedded
+from rheostat.runtime.node import SparkNode
 from rheostat.runtime.positions import source_offsets
 from rheostat.runtime.specs import RuntimeSettings
 from rheostat.runtime.world import Runtime
@@ -36,6 +37,8 @@ class Walked:
     tuples: int
     lost: int
     duplicated: int
+    late: int
+    """Rows that a watermark dropped."""
     paused_seconds: float
     """Mean pause of a change."""
     seconds: float
@@ -43,7 +46,31 @@ class Walked:
     @property
     def is_exact(self) -> bool:
         """Nothing missing, nothing too much."""
-        return self.lost == 0 and self.duplicated == 0
+        return self.lost == self.duplicated == self.late == 0
+
+
+class WatchedNode(SparkNode):
+    """A node that remembers how many rows the watermarks of its queries have dropped."""
+
+    def __init__(self, name: str, spark: SparkSession) -> None:
+        super().__init__(name, spark)
+        self._late: dict[tuple[str, int], int] = {}
+
+    def stop(self, instance: str, *, gently: bool = False) -> None:
+        """Looks at the reports before they are gone."""
+        self._look(instance)
+        super().stop(instance, gently=gently)
+
+    def late(self) -> int:
+        """Of all queries so far."""
+        for status in self.statuses():
+            self._look(status.name)
+        return sum(self._late.values())
+
+    def _look(self, instance: str) -> None:
+        for report in self.progress(instance):
+            dropped = sum(int(state["numRowsDroppedByWatermark"]) for state in report.get("stateOperators") or [])
+            self._late[report["id"], report["batchId"]] = dropped
 
 
 def three_nodes() -> Infrastructure:
@@ -67,16 +94,18 @@ def walk(name: str, seed: int, spark: SparkSession, root: Path, *, changes: int 
     # Rows go on arriving through most of the changes; what comes late is taken up after the last.
     one = subject(name, seed, rate_tps, 2.0 * changes + 4)
     began, pauses = time.monotonic(), list[float]()
-    with embedded(one.application, three_nodes(), root, spark, SETTINGS) as runtime:
+    nodes = {name: WatchedNode(name, spark) for name in NODES}
+    with embedded(one.application, three_nodes(), root, spark, SETTINGS, nodes=nodes) as runtime:
         runtime.launch(random_deployment(one.application, random))
         for _ in range(changes):
             effect = runtime.deploy(random_deployment(one.application, random))
             pauses += [effect.downtime_seconds] if isinstance(effect, Done) else []
         finish(runtime, one.total)
+        late = sum(node.late() for node in nodes.values())
         lost, duplicated = one.differences(runtime.results(one.sink).to_pylist())
     mean = sum(pauses) / max(1, len(pauses))
     tuples, seconds = one.total * one.sources, time.monotonic() - began
-    return Walked(name, seed, changes, changes - len(pauses), tuples, lost, duplicated, mean, seconds)
+    return Walked(name, seed, changes, changes - len(pauses), tuples, lost, duplicated, late, mean, seconds)
 
 
 def finish(runtime: Runtime, total: int, meanwhile: Callable[[], None] = lambda: None) -> None:

@@ -52,7 +52,7 @@ class QuietNode:
             self.gate.wait(30)
         self.running[spec.name] = InstanceStatus(spec.name, "running", resting=True)
 
-    def stop(self, instance: str) -> None:
+    def stop(self, instance: str, *, gently: bool = False) -> None:  # noqa: ARG002 - all is gentle here
         self.running.pop(instance, None)
 
     def settle(self, spec: InstanceSpec) -> None:

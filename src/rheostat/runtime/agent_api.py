@@ -87,7 +87,7 @@ def agent_app(node: Node, token: str, root: Path, discover: Callable[[str], dict
 
     @app.post("/stop")
     def stop(document: Document) -> dict[str, bool]:
-        node.stop(str(document["instance"]))
+        node.stop(str(document["instance"]), gently=document.get("gently") is True)
         return {"ok": True}
 
     @app.post("/settle")

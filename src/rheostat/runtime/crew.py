@@ -4,12 +4,14 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from rheostat.errors import RuntimeFault
 from rheostat.runtime.channels.channel import Channel
 from rheostat.runtime.channels.consumers import committed, forget, lag
-from rheostat.runtime.channels.control import Control, read_control, write_control
+from rheostat.runtime.channels.control import Control, write_control
 from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.channels.log import DiskLog, last_epoch
 from rheostat.runtime.channels.manifest import NEVER
@@ -22,9 +24,8 @@ from rheostat.runtime.positions import furthest, read_offsets
 from rheostat.runtime.specs import Blueprint
 
 POLL_SECONDS = 0.02
-STARTED_AT_ONCE = max(1, os.cpu_count() or 1)
-"""A query starts processes of its own; more at once than cores make all of them late, some too late for Spark."""
-WAKING_SECONDS = 15.0
+AT_ONCE = 2 * max(1, os.cpu_count() or 1)
+"""Starting and stopping a query is half waiting; more at once than this make all of them late."""
 MOST_RESTARTS = 20
 """So often an instance is started again by itself; then something is wrong that a restart does not mend."""
 
@@ -78,26 +79,15 @@ class Crew:
                     frontiers.append(producer.frontier())
         return min(frontiers, default=NEVER)
 
+    def adopt(self, instances: Iterable[Instance]) -> None:
+        """Takes over instances that somebody else has started: from now on they are looked after."""
+        self._started |= {instance.name: instance for instance in instances}
+
     def start(self, instances: Sequence[Instance], frontiers: Mapping[str, int] | None = None) -> None:
         """Opens all producers before the first query starts: a consumer must know whom to wait for."""
         specs = [self.spec(instance, (frontiers or {}).get(instance.tail, NEVER)) for instance in instances]
-        pairs = list(zip(instances, specs, strict=True))
-        for first in range(0, len(pairs), STARTED_AT_ONCE):
-            for instance, spec in pairs[first : first + STARTED_AT_ONCE]:
-                self._started[instance.name] = instance
-                self.node(instance).start(spec)
-            self._wake([instance for instance, _ in pairs[first : first + STARTED_AT_ONCE]])
-
-    def _wake(self, instances: Sequence[Instance]) -> None:
-        """Gives those that are held the time to start their workers; one that fails is somebody else's concern."""
-        held = [one.name for one in instances if read_control(self._blueprint.layout.control(one.name)).hold]
-        readers = {one.name for one in instances if one.groups and one.name in held}
-        deadline = time.monotonic() + WAKING_SECONDS
-        while readers and time.monotonic() < deadline:
-            known = self.statuses()
-            readers = {name for name in readers if name in known and known[name].state == "running"}
-            readers -= {name for name in readers if known[name].awake}
-            time.sleep(POLL_SECONDS)
+        self.adopt(instances)
+        self._at_once(lambda pair: self.node(pair[0]).start(pair[1]), list(zip(instances, specs, strict=True)))
 
     def hold(self, instances: Iterable[Instance]) -> None:
         """Asks instances to plan nothing new."""
@@ -120,10 +110,13 @@ class Crew:
 
     def stop(self, instances: Iterable[Instance]) -> None:
         """Stops instances, and sees to it that what they had planned is done."""
-        for instance in instances:
+
+        def end(instance: Instance) -> None:
             node = self.node(instance)
-            node.stop(instance.name)
+            node.stop(instance.name, gently=True)
             node.settle(self._blueprint.spec(instance, self.epochs(instance) or 1, continues=True))
+
+        self._at_once(end, list(instances))
 
     def align(self, instances: Sequence[Instance]) -> None:
         """Brings resting instances of one fragment to the same place in their input: the furthest any of them is."""
@@ -180,6 +173,13 @@ class Crew:
     def statuses(self) -> dict[str, InstanceStatus]:
         """How every instance on every node is doing."""
         return {status.name: status for node in self._nodes.values() for status in node.statuses()}
+
+    def _at_once(self, act: Callable[[Any], None], subjects: Sequence[Any]) -> None:
+        """Acts on all, several at a time; raises the first failure when all have been tried."""
+        if subjects:
+            with ThreadPoolExecutor(min(AT_ONCE, len(subjects))) as threads:
+                for future in [threads.submit(act, subject) for subject in subjects]:
+                    future.result()
 
     def _control(self, instance: Instance, control: Control) -> None:
         write_control(self._blueprint.layout.control(instance.name), control, self._disk)

@@ -1,6 +1,6 @@
 """Several logical nodes in one process and one Spark application: light, for one machine."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from rheostat.model.application import Application
 from rheostat.model.resources import Infrastructure
 from rheostat.runtime.journal_sqlite import SqliteJournal
 from rheostat.runtime.layout import Layout
-from rheostat.runtime.node import SparkNode
+from rheostat.runtime.node import Node, SparkNode
 from rheostat.runtime.schemas import discover
 from rheostat.runtime.specs import Blueprint, RuntimeSettings
 from rheostat.runtime.world import Runtime
@@ -23,6 +23,8 @@ def embedded(
     root: Path,
     spark: SparkSession,
     settings: RuntimeSettings | None = None,
+    *,
+    nodes: Mapping[str, Node] | None = None,
 ) -> Iterator[Runtime]:
     """The runtime of an application whose nodes all live in this process; everything is stopped at the end."""
     root.mkdir(parents=True, exist_ok=True)
@@ -30,7 +32,8 @@ def embedded(
     columns = discover(spark, application)
     blueprint = Blueprint(application, infrastructure, layout, columns, settings or RuntimeSettings())
     journal = SqliteJournal(layout.journal)
-    runtime = Runtime(blueprint, {node.name: SparkNode(node.name, spark) for node in infrastructure.nodes}, journal)
+    own = {node.name: SparkNode(node.name, spark) for node in infrastructure.nodes}
+    runtime = Runtime(blueprint, nodes or own, journal)
     try:
         yield runtime
     finally:

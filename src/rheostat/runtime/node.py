@@ -5,6 +5,7 @@
 """
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ from rheostat.runtime.query import start_query
 from rheostat.runtime.state.checkpoint import Checkpoint
 from rheostat.runtime.state_job import StateJob, prepare_job, run_job
 
+GAP_PATIENCE_SECONDS = 3.0
+
 
 class Node(Protocol):
     """What the controller may ask of a node. Every call may be repeated."""
@@ -33,8 +36,11 @@ class Node(Protocol):
         """Starts an instance; one that runs already is left alone."""
         ...
 
-    def stop(self, instance: str) -> None:
-        """Stops an instance at once; a batch it is in is left uncommitted. One that does not run is stopped already."""
+    def stop(self, instance: str, *, gently: bool = False) -> None:
+        """Stops an instance at once; a batch it is in is left uncommitted. One that does not run is stopped already.
+
+        Gently: between two batches, if there is such a moment soon.
+        """
         ...
 
     def settle(self, spec: InstanceSpec) -> None:
@@ -92,10 +98,12 @@ class SparkNode:
         Path(spec.checkpoint).mkdir(parents=True, exist_ok=True)
         self._running[spec.name] = _Running(spec, start_query(self._spark, spec))
 
-    def stop(self, instance: str) -> None:
+    def stop(self, instance: str, *, gently: bool = False) -> None:
         """Stops a query and forgets it."""
         known = self._running.pop(instance, None)
         if known is not None and known.query.isActive:
+            if gently:
+                _await_gap(Checkpoint(Path(known.spec.checkpoint)))
             known.query.stop()
 
     def settle(self, spec: InstanceSpec) -> None:
@@ -161,6 +169,16 @@ class SparkNode:
             active and planned == committed and acknowledged(control, channels),
             *(("", False) if failure is None else _told(failure, spec)),
         )
+
+
+def _await_gap(checkpoint: Checkpoint) -> None:
+    """Waits for a moment between two batches: one that is cut off has to be done again, which takes a new query.
+
+    Even a busy query has such moments, after a commit and before the plan of the next batch is written.
+    """
+    deadline = time.monotonic() + GAP_PATIENCE_SECONDS
+    while time.monotonic() < deadline and not checkpoint.is_settled:
+        time.sleep(0.002)
 
 
 def _told(failure: StreamingQueryException, spec: InstanceSpec) -> tuple[str, bool]:

@@ -38,9 +38,9 @@ class RemoteNode:
         """Starts an instance."""
         self._post("/start", asdict(spec))
 
-    def stop(self, instance: str) -> None:
+    def stop(self, instance: str, *, gently: bool = False) -> None:
         """Stops an instance."""
-        self._post("/stop", {"instance": instance})
+        self._post("/stop", {"instance": instance, "gently": gently})
 
     def settle(self, spec: InstanceSpec) -> None:
         """Ends the last batch of a stopped instance."""

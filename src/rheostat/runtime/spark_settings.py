@@ -31,7 +31,6 @@ LEAN: Mapping[str, tuple[str, str]] = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": ("10000", "few large batches between Spark and Python"),
     "spark.python.worker.reuse": ("true", "a new Python worker per task costs more than the task"),
     "spark.python.authenticate.socketTimeout": ("120s", "15 s are not enough for a worker to start on a busy machine"),
-    "spark.python.daemon.module": ("rheostat.runtime.spark_daemon", "workers are forked with everything imported"),
     "spark.scheduler.mode": ("FAIR", "a slow query must not make the others of the node wait"),
     "spark.log.level": ("ERROR", "warnings of every micro-batch would hide what matters"),
     "spark.driver.memory": ("1g", "several nodes share a machine"),
@@ -50,6 +49,11 @@ class SparkSettings:
     """Spark master: `local` (as many threads as the node has slots), `local[n]`, `spark://...`."""
     overrides: Mapping[str, str] = field(default_factory=dict)
     """Settings that replace or extend the lean ones."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether all of Spark is on this machine."""
+        return self.master.startswith("local")
 
     def resolved(self, slots: int) -> dict[str, str]:
         """Everything, with a thread per slot so that a slow operator does not take another's slots."""

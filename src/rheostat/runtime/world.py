@@ -77,6 +77,7 @@ class Runtime:
                     node.stop(status.name)
         missing = [i for name, i in wanted.items() if name not in running or running[name].state != "running"]
         self._discard_foreign()
+        self._crew.adopt(self.plan.instances)
         bring_up(self._crew, missing)
         self._crew.tidy(self.plan)
         self._crew.release(self.plan.instances)

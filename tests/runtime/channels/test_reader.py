@@ -290,3 +290,14 @@ def test_two_epochs_whose_rows_overlap_do_not_block_each_other(tmp_path):
     start = Offset.start("c", channel.all_groups)
     end = advance(DiskLog(channel), start)
     assert [(r.producer, r.number) for r in rows_between(channel, start, end, 1)] == [("p", 0), ("q", 0), ("q", 1)]
+
+
+def test_a_zombie_of_the_same_name_does_not_have_the_last_word(tmp_path):
+    channel = filled(tmp_path)
+    reader = reader_of(channel, consumer="op@n1")
+    end = reader.next_offset(reader.first_offset(), None, 0)
+    assert reader.next_offset(end, None, 10) is end
+    commit(channel, "op@n1", reader.first_offset(), Disk())
+    assert lag(DiskLog(channel), "op").manifests == 5, "the process of a stopped query spoke after it"
+    assert reader.next_offset(end, None, 5000) is end
+    assert lag(DiskLog(channel), "op").manifests == 0

@@ -18,6 +18,10 @@ from rheostat.runtime.channels.offset import Offset, join, meet, merge, restrict
 from rheostat.runtime.channels.plan import partitions
 from rheostat.runtime.channels.segment import Strand
 
+TELL_AGAIN_MS = 2000
+"""What a reader is done with is told again that often: the process of a query that was stopped a moment ago may still
+have the last word under the same name, and an idle reader would seem to lag for ever."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outlet:
@@ -63,6 +67,7 @@ class ChannelReader:
         self._delayed = Delayed(self._log, reading.links, reading.groups) if reading.links else None
         self._outlets = [(DiskLog(outlet.channel), outlet) for outlet in reading.outlets]
         self._done: Offset | None = None
+        self._told_ms = 0
         self._cleaned_ms = 0
         self._held = ("", 0)
 
@@ -131,10 +136,11 @@ class ChannelReader:
 
     def done_with(self, offset: Offset, now_ms: int) -> None:
         """Publishes that everything before the offset is done, and cleans now and then."""
-        if self._reading.consumer is None or offset == self._done:
+        told = offset == self._done and now_ms - self._told_ms < TELL_AGAIN_MS
+        if self._reading.consumer is None or told:
             return
         commit(self._reading.channel, self._reading.consumer, offset, self._disk)
-        self._done = offset
+        self._done, self._told_ms = offset, now_ms
         for cohort in offset.cohorts if len(offset.cohorts) == 1 else ():
             for name, place in cohort.at.items():
                 self._log.forget_before(name, place.epoch, place.done - 1)
