@@ -1,9 +1,17 @@
-"""Controllers and agents that die at a chosen moment of a change."""
+"""Moments of a change at which somebody dies."""
 
+import threading
 from collections.abc import Callable, Iterator
 
 from rheostat.control.migration import Event
 from rheostat.control.ports import Entry, Journal
+
+WAY = (Event.BEGIN, Event.HELD, Event.SAVED, Event.BUILT, Event.STARTED, Event.RESUMED)
+"""The events of a change that succeeds, in order."""
+MOMENTS = ("before", "during", "after")
+STEPS = tuple((event, moment) for event in WAY for moment in MOMENTS)
+"""Every step of the table, and the three moments of each: before its entry is in the journal, while the work that leads
+to it is being done, after its entry is there."""
 
 
 class ControllerDied(BaseException):
@@ -11,20 +19,32 @@ class ControllerDied(BaseException):
 
 
 class CrashingJournal:
-    """A journal whose owner dies just before or just after it writes a certain step of a change."""
+    """A journal that lets somebody die at a certain moment of a change."""
 
-    def __init__(self, journal: Journal, event: Event, moment: str, die: Callable[[], None]) -> None:
+    def __init__(
+        self, journal: Journal, event: Event, moment: str, die: Callable[[], None], delay_seconds: float = 0.1
+    ) -> None:
         self._journal, self._event, self._moment, self._die = journal, event, moment, die
+        self._delay_seconds = delay_seconds
 
     def append(self, entry: Entry) -> int:
         """Writes, unless death comes first."""
-        now = entry.kind == "change" and entry.facts["event"] == self._event.value
+        event = Event(str(entry.facts["event"])) if entry.kind == "change" else None
+        now = event is self._event
         if now and self._moment == "before":
             self._die()
         number = self._journal.append(entry)
         if now and self._moment == "after":
             self._die()
+        if self._moment == "during" and self._leads(event):
+            threading.Timer(self._delay_seconds, self._die).start()
         return number
+
+    def _leads(self, event: Event | None) -> bool:
+        """Whether the work for the step of death begins after this event."""
+        if self._event is WAY[0]:
+            return event is WAY[0]
+        return event is not None and event is WAY[WAY.index(self._event) - 1]
 
     def read(self, after: int = 0, kind: str | None = None) -> Iterator[tuple[int, Entry]]:
         """As it is."""
@@ -34,11 +54,3 @@ class CrashingJournal:
 def controller_dies() -> None:
     """The controller is gone; its agents are not."""
     raise ControllerDied
-
-
-STEPS = tuple(
-    (event, moment)
-    for event in (Event.BEGIN, Event.HELD, Event.SAVED, Event.BUILT, Event.STARTED, Event.RESUMED)
-    for moment in ("before", "after")
-)
-"""Every step of the table, and both moments of each."""

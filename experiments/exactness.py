@@ -37,9 +37,7 @@ def main() -> int:
             shutil.rmtree(root, ignore_errors=True)
         print(f"{number + 1}/{chosen.walks} {done[-1]}", file=sys.stderr, flush=True)
     spark.stop()
-    print(
-        "| subject | walks | changes | rolled back | tuples | lost | duplicated | late | mean pause |\n|---|---|---|---|---|---|---|---|---|"
-    )
+    print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS))
     for name in dict.fromkeys(one.name for one in done):
         print(_line(name, [one for one in done if one.name == name]))
     print(_line("all", done))

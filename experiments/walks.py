@@ -1,8 +1,9 @@
 """Random walks through deployments while data arrives, and what came out in the end."""
 
 import json
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -78,12 +79,12 @@ def three_nodes() -> Infrastructure:
     return Infrastructure("three", tuple(Node(name, 64) for name in NODES))
 
 
-def random_deployment(app: Application, random: Random) -> Deployment:
+def random_deployment(app: Application, random: Random, nodes: Sequence[str] = NODES) -> Deployment:
     """Any multiset over the nodes for every operator; sources stay single."""
     placed = {}
     for operator in app.operators:
         most = 1 if operator.kind is Kind.SOURCE else min(MOST_REPLICAS, operator.max_replicas)
-        chosen = [random.choice(NODES) for _ in range(random.randint(1, most))]
+        chosen = [random.choice(nodes) for _ in range(random.randint(1, most))]
         placed[operator.name] = Replicas.on(*chosen)
     return Deployment.of(placed)
 
@@ -100,6 +101,8 @@ def walk(name: str, seed: int, spark: SparkSession, root: Path, *, changes: int 
         for _ in range(changes):
             effect = runtime.deploy(random_deployment(one.application, random))
             pauses += [effect.downtime_seconds] if isinstance(effect, Done) else []
+            if not isinstance(effect, Done):
+                print(f"{name} {seed}: {effect}", file=sys.stderr)
         finish(runtime, one.total)
         late = sum(node.late() for node in nodes.values())
         lost, duplicated = one.differences(runtime.results(one.sink).to_pylist())

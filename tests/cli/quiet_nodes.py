@@ -70,6 +70,9 @@ class QuietNode:
     def run(self, job: StateJob) -> None:
         """There is no state."""
 
+    def quiesce(self) -> None:
+        """All is done at once."""
+
     def kill(self) -> None:
         self.running.clear()
 

@@ -105,6 +105,11 @@ def agent_app(node: Node, token: str, root: Path, discover: Callable[[str], dict
         node.run(job_of(document))
         return {"ok": True}
 
+    @app.post("/quiesce")
+    def quiesce() -> dict[str, bool]:
+        node.quiesce()
+        return {"ok": True}
+
     @app.post("/columns")
     def columns(document: Document) -> dict[str, dict[str, str]]:
         return {name: asdict(found) for name, found in discover(str(document["application"])).items()}

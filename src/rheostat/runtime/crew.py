@@ -37,11 +37,37 @@ class Crew:
         self._blueprint, self._nodes, self._disk = blueprint, nodes, disk
         self._started: dict[str, Instance] = {}
         self._failures: Counter[int] = Counter()
+        self.lost: set[str] = set()
+        self._stand_ins: dict[int, str] = {}
         self._patient_until: dict[int, float] = {}
 
     def node(self, instance: Instance) -> Node:
-        """Where an instance is."""
-        return self._nodes[instance.node]
+        """What runs an instance: its node, or the one that stands in for it."""
+        return self._nodes[self.place(instance)]
+
+    def place(self, instance: Instance) -> str:
+        """Name of the node that runs an instance. Checkpoints and channels are shared: any node can take it up."""
+        if instance.node not in self.lost:
+            return instance.node
+        place = self._stand_ins.get(instance.number)
+        if place is None or place in self.lost:
+            present = [name for name in self._nodes if name not in self.lost]
+            if not present:
+                raise RuntimeFault("all nodes are lost")
+            hosts = Counter(dict.fromkeys(present, 0))
+            hosts.update(name for name in self._stand_ins.values() if name in hosts)
+            place = min(present, key=lambda name: (hosts[name], name))
+            self._stand_ins[instance.number] = place
+        return place
+
+    def lose(self, node: str) -> None:
+        """From now on others stand in for a node. Whoever says so has made sure that nothing runs there any more."""
+        self.lost.add(node)
+
+    def regain(self, node: str) -> None:
+        """The node is there again and runs its own instances."""
+        self.lost.discard(node)
+        self._stand_ins.clear()
 
     def spec(self, instance: Instance, frontier: int = NEVER) -> InstanceSpec:
         """The description to start an instance by, its epoch opened: from now on older ones are fenced off."""
@@ -172,7 +198,11 @@ class Crew:
 
     def statuses(self) -> dict[str, InstanceStatus]:
         """How every instance on every node is doing."""
-        return {status.name: status for node in self._nodes.values() for status in node.statuses()}
+        return {status.name: status for node in self.present() for status in node.statuses()}
+
+    def present(self) -> list[Node]:
+        """The nodes that are not lost."""
+        return [node for name, node in self._nodes.items() if name not in self.lost]
 
     def _at_once(self, act: Callable[[Any], None], subjects: Sequence[Any]) -> None:
         """Acts on all, several at a time; raises the first failure when all have been tried."""
@@ -192,7 +222,12 @@ class Crew:
             self.heal()
             return is_drained(channel, head)
 
-        self._until(drained, lambda: f"{head} did not empty {channel.name}")
+        def left() -> str:
+            log = DiskLog(channel)
+            behind = {name: lag(log, head, name).manifests for name in log.producers()}
+            return ", ".join(f"{count} batches of {name}" for name, count in behind.items() if count)
+
+        self._until(drained, lambda: f"{head} did not empty {channel.name}: {left()} are left")
 
     def _is_at(self, instance: Instance, targets: Sequence[Offset]) -> bool:
         here = read_offsets(self._blueprint, instance)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from rheostat.errors import RuntimeFault
+from rheostat.errors import NodeUnreachable, RuntimeFault
 from rheostat.model.application import Application
 from rheostat.model.deployment import Deployment
 from rheostat.model.documents import write
@@ -172,12 +172,19 @@ def _processes(launch: Launch) -> Iterator[Opened]:
         nodes: dict[str, Node] = dict(reached)
         columns = next(iter(reached.values())).columns(write(launch.application))
         runtime = ending.enter_context(_runtime(launch, nodes, columns))
+        given_up: set[str] = set()
 
         def revive() -> bool:
-            gone = [name for name, agent in agents.items() if not agent.is_alive]
+            gone = [name for name, agent in agents.items() if not agent.is_alive and name not in given_up]
             for name in gone:
-                nodes[name] = agents[name].start()
-                runtime.use(nodes[name])
+                try:
+                    nodes[name] = agents[name].start()
+                except NodeUnreachable:
+                    # It will not come back by being started: the others run what ran there.
+                    given_up.add(name)
+                    runtime.lose(name)
+                else:
+                    runtime.use(nodes[name])
             return bool(gone)
 
         yield Opened(runtime, nodes, revive)

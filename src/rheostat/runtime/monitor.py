@@ -5,7 +5,7 @@ what should not be is a symptom.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rheostat.errors import RuntimeFault
@@ -86,12 +86,16 @@ class Monitor:
     """Watches one application on its nodes."""
 
     def __init__(
-        self, blueprint: Blueprint, nodes: Mapping[str, Node], settings: MonitorSettings | None = None
+        self,
+        blueprint: Blueprint,
+        nodes: Mapping[str, Node],
+        settings: MonitorSettings | None = None,
+        place: Callable[[Instance], str] = lambda instance: instance.node,
     ) -> None:
         self.settings = settings or MonitorSettings()
         self.symptoms: tuple[Symptom, ...] = ()
         """What was wrong when the last samples were taken."""
-        self._blueprint, self._nodes = blueprint, nodes
+        self._blueprint, self._nodes, self._place = blueprint, nodes, place
         self._last: float | None = None
         self._flows: dict[int, Flow] = {}
         self._node_watch, self._channels, self._watch = NodeWatch(blueprint), ChannelWatch(), Watch()
@@ -117,7 +121,7 @@ class Monitor:
         self._flows = {i.number: self._flows.get(i.number) or Flow(self._chain(i)) for i in plan.instances}
         nodes = {instance.producer: instance.node for instance in plan.instances}
         for instance in plan.instances:
-            reached = instance.node in answers.reached
+            reached = self._place(instance) in answers.reached
             status = answers.statuses.get(instance.name, InstanceStatus(instance.name, "stopped"))
             flowed = self._flowed(period, instance, status) if reached else Flowed()
             waits = self._waits(period, instance)
@@ -134,7 +138,7 @@ class Monitor:
     def _flowed(self, period: _Period, instance: Instance, status: InstanceStatus) -> Flowed:
         flow = self._flows[instance.number]
         try:
-            reports = self._nodes[instance.node].progress(instance.name, flow.last_batch)
+            reports = self._nodes[self._place(instance)].progress(instance.name, flow.last_batch)
         except RuntimeFault:
             return Flowed()
         # Between two triggers everybody is idle; who has done nothing for longer has nothing to do.

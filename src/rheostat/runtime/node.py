@@ -6,9 +6,11 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Condition
 from typing import Any, Protocol
 
 from pyspark.errors import StreamingQueryException
@@ -71,6 +73,10 @@ class Node(Protocol):
         """Does a state job."""
         ...
 
+    def quiesce(self) -> None:
+        """Waits until all that was asked for before is done: a controller that is gone may have left work behind."""
+        ...
+
     def kill(self) -> None:
         """Ends everything here abruptly."""
         ...
@@ -89,29 +95,51 @@ class SparkNode:
         self.name = name
         self._spark = spark
         self._running: dict[str, _Running] = {}
+        self._orders = 0
+        self._ordered = Condition()
+
+    @contextmanager
+    def _order(self) -> Iterator[None]:
+        """Something that must have ended before another controller takes over."""
+        with self._ordered:
+            self._orders += 1
+        try:
+            yield
+        finally:
+            with self._ordered:
+                self._orders -= 1
+                self._ordered.notify_all()
+
+    def quiesce(self) -> None:
+        """Waits for the orders under way."""
+        with self._ordered:
+            self._ordered.wait_for(lambda: self._orders == 0)
 
     def start(self, spec: InstanceSpec) -> None:
         """Starts a query; one that failed is started again."""
-        known = self._running.get(spec.name)
-        if known is not None and known.query.isActive:
-            return
-        Path(spec.checkpoint).mkdir(parents=True, exist_ok=True)
-        self._running[spec.name] = _Running(spec, start_query(self._spark, spec))
+        with self._order():
+            known = self._running.get(spec.name)
+            if known is not None and known.query.isActive:
+                return
+            Path(spec.checkpoint).mkdir(parents=True, exist_ok=True)
+            self._running[spec.name] = _Running(spec, start_query(self._spark, spec))
 
     def stop(self, instance: str, *, gently: bool = False) -> None:
         """Stops a query and forgets it."""
         known = self._running.pop(instance, None)
         if known is not None and known.query.isActive:
-            if gently:
-                _await_gap(Checkpoint(Path(known.spec.checkpoint)))
-            known.query.stop()
+            with self._order():
+                if gently:
+                    _await_gap(Checkpoint(Path(known.spec.checkpoint)))
+                known.query.stop()
 
     def settle(self, spec: InstanceSpec) -> None:
         """Replays the uncommitted batch and nothing more."""
         checkpoint = Checkpoint(Path(spec.checkpoint))
         if checkpoint.last_planned is None or checkpoint.is_settled:
             return
-        start_query(self._spark, spec, once=True).awaitTermination()
+        with self._order():
+            start_query(self._spark, spec, once=True).awaitTermination()
         if not checkpoint.is_settled:
             raise RuntimeFault(f"{spec.name} could not finish its last batch")
 
@@ -142,11 +170,13 @@ class SparkNode:
 
     def prepare(self, job: StateJob) -> None:
         """Copies ahead."""
-        prepare_job(job)
+        with self._order():
+            prepare_job(job)
 
     def run(self, job: StateJob) -> None:
         """In a session of its own: a state job has other settings than a query."""
-        run_job(self._spark.newSession(), job)
+        with self._order():
+            run_job(self._spark.newSession(), job)
 
     def kill(self) -> None:
         """Stops all queries without asking what they are doing."""

@@ -30,6 +30,14 @@ class NodeProcesses:
         """kill -9."""
         self._agents[name].kill()
 
+    def pid(self, name: str) -> int:
+        """Of an agent's process, which leads a group with its Spark and its workers."""
+        return self._agents[name].pid
+
+    def address(self, name: str) -> tuple[int, str]:
+        """Port and token of an agent, for another process that may use it."""
+        return self._agents[name].address
+
     def dead(self) -> list[str]:
         """Nodes whose process is gone."""
         return [name for name, agent in self._agents.items() if not agent.is_alive]

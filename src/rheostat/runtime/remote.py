@@ -72,6 +72,10 @@ class RemoteNode:
         """Does a state job."""
         self._post("/run", asdict(job))
 
+    def quiesce(self) -> None:
+        """Waits for orders under way there."""
+        self._post("/quiesce", {})
+
     def columns(self, application: str) -> dict[str, Columns]:
         """What flows on every stream of an application, given as a document."""
         return {name: Columns(**found) for name, found in self._post("/columns", {"application": application}).items()}
@@ -151,6 +155,18 @@ class AgentProcess:
     def is_alive(self) -> bool:
         """Whether the process runs."""
         return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        """Of the process, which leads a group of its own."""
+        if self._process is None:
+            raise RuntimeFault(f"the agent of node {self.name} was not started")
+        return self._process.pid
+
+    @property
+    def address(self) -> tuple[int, str]:
+        """Port and token."""
+        return int(json.loads(address_file(self._root, self.name).read_text())["port"]), self._token
 
     def kill(self) -> None:
         """kill -9 of the agent with its Spark and its workers."""

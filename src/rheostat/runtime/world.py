@@ -42,7 +42,7 @@ class Runtime:
         self.blueprint, self._nodes, self._journal = blueprint, dict(nodes), journal
         self._disk = Disk()
         self._crew = Crew(blueprint, self._nodes, self._disk)
-        self.monitor = Monitor(blueprint, self._nodes)
+        self.monitor = Monitor(blueprint, self._nodes, place=self._crew.place)
         self._changing = Lock()
         self._changes = 0
         self._plan: PhysicalPlan | None = None
@@ -65,17 +65,22 @@ class Runtime:
             plan = physical_plan(self.blueprint.application, deployment, self.blueprint.settings.key_groups)
             self._journal.append(Entry("launch", time.time(), {"plan": plan.to_dict()}))
             self._plan = plan
+        for node in self._crew.present():
+            node.quiesce()
         self.reconcile()
 
     def reconcile(self) -> None:
         """Makes what runs what should run: stops what is too much, starts what is missing, lets everything go."""
-        running = self._crew.statuses()
         wanted = {instance.name: instance for instance in self.plan.instances}
-        for node in self._nodes.values():
+        kept = set()
+        for node in self._crew.present():
             for status in node.statuses():
-                if status.name not in wanted or status.state != "running" or wanted[status.name].node != node.name:
+                instance = wanted.get(status.name)
+                if instance and status.state == "running" and self._crew.place(instance) == node.name:
+                    kept.add(status.name)
+                else:
                     node.stop(status.name)
-        missing = [i for name, i in wanted.items() if name not in running or running[name].state != "running"]
+        missing = [instance for name, instance in wanted.items() if name not in kept]
         self._discard_foreign()
         self._crew.adopt(self.plan.instances)
         bring_up(self._crew, missing)
@@ -120,6 +125,7 @@ class Runtime:
         changing = Changing(self.blueprint, self._crew, self._journal, self._changes)
         try:
             self._plan = changing.carry_out(old, new)
+            self._discard_foreign()
         except RheostatError as failure:
             # Whatever is half done is finished or undone as soon as all nodes answer: the journal says which.
             self._plan = self._recorded() or old
@@ -145,7 +151,13 @@ class Runtime:
                 found.append(f"sink {name!r} cannot be spread over nodes: only the results sink is exact then")
         for node, (used, capacity) in overloaded_nodes(Placed(application, infrastructure, wanted)).items():
             found.append(f"node {node!r} has {capacity:g} slots, {used:g} are needed")
-        return found + [f"node {node!r} does not run" for node in wanted.nodes() if node not in self._nodes]
+        before = dict(self._plan.deployment.items()) if self._plan else {}
+        # What is on a lost node already stays with its stand-in until it is moved; nothing new goes there.
+        changed = {node for name, replicas in wanted.items() if before.get(name) != replicas for node in replicas}
+        gone = self._crew.lost & changed
+        return found + [
+            f"node {node!r} does not run" for node in wanted.nodes() if node not in self._nodes or node in gone
+        ]
 
     def _recorded(self) -> PhysicalPlan | None:
         """The plan that holds, as the journal tells."""
@@ -158,7 +170,8 @@ class Runtime:
         return plan
 
     def _discard_foreign(self) -> None:
-        """Removes checkpoints that no instance of the plan has: what an interrupted change left."""
+        """Removes checkpoints that no instance of the plan has: what an interrupted change left, or a store that wrote
+        its last snapshot in the background when its query had been stopped and its checkpoint removed."""
         wanted = {self.blueprint.checkpoint(instance) for instance in self.plan.instances}
         for folder in self.blueprint.layout.root.glob("nodes/*/checkpoints/*/*"):
             if folder not in wanted:
@@ -180,6 +193,17 @@ class Runtime:
         """Takes a node that has come back; what should run there is started again."""
         with self._changing:
             self._nodes[node.name] = node
+            self._crew.regain(node.name)
+            self._unsettled = True
+
+    def lose(self, node: str) -> None:
+        """Gives a node up that is gone: `heal` lets others run its instances, until they are moved or it is back.
+
+        The caller has made sure that nothing runs there any more; should something do so all the same, what it writes
+        is fenced off, as the producers' epochs are newer.
+        """
+        with self._changing:
+            self._crew.lose(node)
             self._unsettled = True
 
     def samples(self) -> Sequence[Sample]:
@@ -205,6 +229,6 @@ class Runtime:
 
     def stop(self) -> None:
         """Stops all queries; `launch` takes the application up again."""
-        for node in self._nodes.values():
+        for node in self._crew.present():
             for status in list(node.statuses()):
                 node.stop(status.name)

@@ -301,3 +301,15 @@ def test_a_zombie_of_the_same_name_does_not_have_the_last_word(tmp_path):
     assert lag(DiskLog(channel), "op").manifests == 5, "the process of a stopped query spoke after it"
     assert reader.next_offset(end, None, 5000) is end
     assert lag(DiskLog(channel), "op").manifests == 0
+
+
+def test_the_end_of_a_producer_that_nobody_may_look_at_yet_is_no_lag(tmp_path):
+    channel = channel_at(tmp_path / "c", event_time="time")
+    old = opened(channel, "p@n1")
+    publish(channel, old, 0, [Row("p@n1", 0, 0, 10)], frontier=10)
+    reader = reader_of(channel, consumer="op@n1")
+    end = reader.next_offset(reader.first_offset(), None, 0)
+    close_producer(channel, Disk(), "p@n1", 0)
+    opened(channel, "p@n2")
+    assert reader.next_offset(end, None, 0) is end, "the new producer has promised nothing: it is the one to wait for"
+    assert lag(DiskLog(channel), "op").manifests == 0

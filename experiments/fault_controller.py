@@ -1,0 +1,81 @@
+"""A controller in a process of its own, so that it can be killed: takes orders as lines of JSON, answers likewise.
+
+Not a user's way to run an application, that is `rheostat run`; here whoever kills decides about every step.
+"""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from experiments.crashes import CrashingJournal
+from experiments.subjects import subject
+from experiments.walks import SETTINGS, finish
+from rheostat.control.migration import Event
+from rheostat.control.ports import Journal
+from rheostat.errors import RheostatError
+from rheostat.model.deployment import Deployment
+from rheostat.model.documents import write
+from rheostat.model.resources import Infrastructure, Node
+from rheostat.runtime.journal_sqlite import SqliteJournal
+from rheostat.runtime.layout import Layout
+from rheostat.runtime.remote import RemoteNode
+from rheostat.runtime.specs import Blueprint
+from rheostat.runtime.world import Runtime
+
+
+def main() -> None:
+    """The first order says what runs and where; every further one is a change, or the end."""
+    begin = json.loads(sys.stdin.readline())
+    one = subject(*begin["subject"])
+    layout = Layout(Path(begin["root"]))
+    nodes = {name: RemoteNode(name, port, token) for name, (port, token) in begin["agents"].items()}
+    columns = next(iter(nodes.values())).columns(write(one.application))
+    infrastructure = Infrastructure("faults", tuple(Node(name, 64) for name in nodes))
+    journal: Journal = SqliteJournal(layout.journal)
+    if death := begin.get("death"):
+        journal = CrashingJournal(
+            journal, Event(death["event"]), death["moment"], lambda: _kill(death.get("pid")), death["delay"]
+        )
+    runtime = Runtime(Blueprint(one.application, infrastructure, layout, columns, SETTINGS), nodes, journal)
+    runtime.launch(Deployment.of(begin["deployment"]))
+    _answer({"launched": True})
+    for line in sys.stdin:
+        _answer(_done(json.loads(line), runtime, one))
+
+
+def _done(order: dict[str, Any], runtime: Runtime, one: Any) -> dict[str, Any]:
+    try:
+        if "deploy" in order:
+            return {"effect": type(runtime.deploy(Deployment.of(order["deploy"]))).__name__}
+        if "use" in order:
+            runtime.use(RemoteNode(*order["use"]))
+        if "lose" in order:
+            runtime.lose(order["lose"])
+        runtime.heal()
+        if "finish" in order:
+            finish(runtime, one.total)
+            lost, duplicated = one.differences(runtime.results(one.sink).to_pylist())
+            runtime.stop()
+            return {"lost": lost, "duplicated": duplicated, "tuples": one.total * one.sources}
+    except RheostatError as failure:
+        return {"failure": str(failure)}
+    return {"healed": True}
+
+
+def _kill(agent: int | None) -> None:
+    """This process, or the agent with all that belongs to it."""
+    if agent is None:
+        os.kill(os.getpid(), signal.SIGKILL)
+    else:
+        os.killpg(agent, signal.SIGKILL)
+
+
+def _answer(document: dict[str, Any]) -> None:
+    print(json.dumps(document), flush=True)
+
+
+if __name__ == "__main__":
+    main()
