@@ -170,8 +170,11 @@ class Runtime:
         return plan
 
     def _discard_foreign(self) -> None:
-        """Removes checkpoints that no instance of the plan has: what an interrupted change left, or a store that wrote
-        its last snapshot in the background when its query had been stopped and its checkpoint removed."""
+        """Removes checkpoints that no instance of the plan has.
+
+        An interrupted change left them, or a state store that wrote its last snapshot in the background when its query
+        had been stopped and its checkpoint removed.
+        """
         wanted = {self.blueprint.checkpoint(instance) for instance in self.plan.instances}
         for folder in self.blueprint.layout.root.glob("nodes/*/checkpoints/*/*"):
             if folder not in wanted:
