@@ -1,7 +1,7 @@
 """How long a row takes through a channel: from the commit of the batch that wrote it to that of the one that read it.
 
 `python benchmarks/channel_hop.py [rows per second] [seconds] [key groups]` prints the hop, and what each call of the
-channel itself costs. Both queries run in one local[2] session with a trigger of 100 ms, as an embedded node does.
+channel itself costs. Both queries run in one session with a trigger of 100 ms, as on an embedded node.
 """
 
 import json
@@ -30,44 +30,46 @@ from rheostat.runtime.channels.producer import Batch, open_producer
 from rheostat.runtime.channels.provenance import intake_of
 from rheostat.runtime.channels.routing import routed
 from rheostat.runtime.channels.segment import read_strands, write_segment
+from rheostat.runtime.spark_session import activate, create_session
+from rheostat.runtime.spark_settings import SparkSettings
 
 SCHEMA = "value long, k string, ts timestamp"
 
 
 def main() -> None:
     """Measures and prints."""
-    rate, seconds, groups = (int(text) for text in [*sys.argv[1:], "5000", "30", "64"][:3])
+    rate, seconds, groups = (int(text) for text in [*sys.argv[1:], "5000", "30", "12"][:3])
     with tempfile.TemporaryDirectory() as folder:
         calls(Path(folder) / "calls", groups)
-        hop(Path(folder), rate, seconds, groups)
+        spark = create_session(SparkSettings(), 2, "hop")
+        hops = hop_times(spark, Path(folder), rate, seconds, groups)
+        spark.stop()
+    print(f"hop at {rate} rows/s, {groups} groups, {len(hops)} manifests: {summary(hops)} ms from commit to commit")
 
 
-def hop(folder: Path, rate: int, seconds: int, groups: int) -> None:
-    """Two queries with a channel between them."""
+def hop_times(spark: SparkSession, folder: Path, rate: int, seconds: int, groups: int) -> list[float]:
+    """Two queries with a channel between them: milliseconds from the commit of the one to that of the other."""
     a, b = (create_channel(Channel(folder / name, name, groups, None, SCHEMA), Disk()) for name in "ab")
-    spark = session()
-    stream = spark.readStream.format("rate").option("rowsPerSecond", rate).load()
+    session = spark.newSession()
+    activate(session)
+    register(session)
+    stream = session.readStream.format("rate").option("rowsPerSecond", rate).load()
     rows = stream.select("value", (F.col("value") % 997).cast("string").alias("k"), F.col("timestamp").alias("ts"))
+    queries = []
     for name, frame, channel in (
         ("source", rows, a),
-        ("reader", spark.readStream.format(FORMAT).options(path=str(a.path), consumer="reader").load(), b),
+        ("reader", session.readStream.format(FORMAT).options(path=str(a.path), consumer="reader").load(), b),
     ):
         output = Output(str(channel.path), Grouping.KEY, ("k",))
         options = {"producer": name, "outputs": format_outputs([output]), "checkpointLocation": str(folder / name)}
         if channel is b:
             options |= {"checkpoint": str(folder / name), "inputs": json.dumps([str(a.path)]), "frontier": "input"}
-        routed(frame, [output]).writeStream.format(FORMAT).options(**options).trigger(
-            processingTime="100 milliseconds"
-        ).start()
+        writer = routed(frame, [output]).writeStream.format(FORMAT).options(**options)
+        queries.append(writer.trigger(processingTime="100 milliseconds").start())
     time.sleep(15 + seconds)
-    queries = spark.streams.active
-    last = [query.lastProgress.durationMs for query in queries if query.lastProgress]
     for query in queries:
         query.stop()
-    spark.stop()
-    hops = measured(a, b, folder / "reader", time.time() * 1000 - seconds * 1000)
-    print(f"hop at {rate} rows/s, {groups} groups, {len(hops)} manifests: {summary(hops)} ms from commit to commit")
-    print(f"last batches: {last}")
+    return measured(a, b, folder / "reader", time.time() * 1000 - seconds * 1000)
 
 
 def measured(a: Channel, b: Channel, checkpoint: Path, since_ms: float) -> list[float]:
@@ -134,22 +136,6 @@ def summary(values: list[float], digits: int = 0) -> str:
     ordered = sorted(values) or [float("nan")]
     tail = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
     return f"median {statistics.median(ordered):.{digits}f}, p95 {tail:.{digits}f}"
-
-
-def session() -> SparkSession:
-    """A lean session."""
-    manager = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.streaming.checkpointFileManagerClass", manager)
-        .config("spark.sql.streaming.checkpoint.fileChecksum.enabled", "false")
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("OFF")
-    register(spark)
-    return spark
 
 
 if __name__ == "__main__":
