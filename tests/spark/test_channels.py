@@ -28,6 +28,8 @@ from rheostat.runtime.channels.plan import ingest_histogram, partitions
 from rheostat.runtime.channels.producer import close_producer, open_producer
 from rheostat.runtime.channels.routing import key_group, routed
 from rheostat.runtime.channels.segment import read_strands
+from rheostat.runtime.spark_session import create_session
+from rheostat.runtime.spark_settings import SparkSettings
 
 pytestmark = pytest.mark.spark
 ROW = "name string, value long, k string"
@@ -35,21 +37,8 @@ ROW = "name string, value long, k string"
 
 @pytest.fixture(scope="module")
 def spark():
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("channels")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "Europe/Rome")
-        .config("spark.driver.memory", "1g")
-        .config("spark.sql.streaming.checkpoint.fileChecksum.enabled", "false")
-        .config(
-            "spark.sql.streaming.checkpointFileManagerClass",
-            "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
-        )
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
+    settings = {"spark.sql.shuffle.partitions": "2", "spark.sql.session.timeZone": "Europe/Rome"}
+    session = create_session(SparkSettings("local[2]", settings), 2, "channels")
     register(session)
     yield session
     for query in session.streams.active:

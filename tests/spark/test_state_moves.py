@@ -16,6 +16,8 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession, functions
 
 from rheostat.errors import CannotMove
+from rheostat.runtime.spark_session import create_session
+from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.runtime.state import construction, support
 from rheostat.runtime.state.checkpoint import Checkpoint
 from rheostat.runtime.state.copying import copy_ahead, relocate
@@ -48,30 +50,15 @@ COUNT = KINDS[0]
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    state = "spark.sql.streaming.stateStore"
     settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
-        f"{state}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-        f"{state}.rocksdb.changelogCheckpointing.enabled": "true",
-        "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming.checkpointing."
-        "FileSystemBasedCheckpointFileManager",
-        "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
         # So little data that compiling a plan costs more than running it.
         "spark.sql.codegen.wholeStage": "false",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.log.level": "OFF",
     }
-    builder = SparkSession.builder.master("local[2]").appName("state moves")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        session = builder.getOrCreate()
-        session.sparkContext.setLogLevel("OFF")
-        yield session
-        session.stop()
+    session = create_session(SparkSettings("local[2]", settings), 2, "state moves")
+    yield session
+    session.stop()
 
 
 @pytest.fixture(scope="module")
