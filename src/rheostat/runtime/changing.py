@@ -3,7 +3,6 @@
 import shutil
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from rheostat.control.migration import Event, Migration
@@ -151,9 +150,7 @@ class Changing:
                 shutil.rmtree(target)
             if job is not None:
                 jobs.append((instance, job))
-        with ThreadPoolExecutor(max(1, len(jobs))) as threads:
-            for _ in threads.map(lambda pair: self._crew.node(pair[0]).run(pair[1]), jobs):
-                pass
+        self._crew.at_once(lambda pair: self._crew.node(pair[0]).run(pair[1]), jobs)
 
     def _roll_back(self, old: PhysicalPlan, difference: Difference) -> None:
         self._note(Event.FAILED)

@@ -4,7 +4,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ class Crew:
         self._started: dict[str, Instance] = {}
         self._failures: Counter[int] = Counter()
         self.lost: set[str] = set()
+        self._threads = ThreadPoolExecutor(AT_ONCE, "crew")
         self._stand_ins: dict[int, str] = {}
         self._patient_until: dict[int, float] = {}
 
@@ -113,7 +114,7 @@ class Crew:
         """Opens all producers before the first query starts: a consumer must know whom to wait for."""
         specs = [self.spec(instance, (frontiers or {}).get(instance.tail, NEVER)) for instance in instances]
         self.adopt(instances)
-        self._at_once(lambda pair: self.node(pair[0]).start(pair[1]), list(zip(instances, specs, strict=True)))
+        self.at_once(lambda pair: self.node(pair[0]).start(pair[1]), list(zip(instances, specs, strict=True)))
 
     def hold(self, instances: Iterable[Instance]) -> None:
         """Asks instances to plan nothing new."""
@@ -142,7 +143,7 @@ class Crew:
             node.stop(instance.name, gently=True)
             node.settle(self._blueprint.spec(instance, self.epochs(instance) or 1, continues=True))
 
-        self._at_once(end, list(instances))
+        self.at_once(end, list(instances))
 
     def align(self, instances: Sequence[Instance]) -> None:
         """Brings resting instances of one fragment to the same place in their input: the furthest any of them is."""
@@ -204,12 +205,12 @@ class Crew:
         """The nodes that are not lost."""
         return [node for name, node in self._nodes.items() if name not in self.lost]
 
-    def _at_once(self, act: Callable[[Any], None], subjects: Sequence[Any]) -> None:
+    def at_once(self, act: Callable[[Any], None], subjects: Sequence[Any]) -> None:
         """Acts on all, several at a time; raises the first failure when all have been tried."""
-        if subjects:
-            with ThreadPoolExecutor(min(AT_ONCE, len(subjects))) as threads:
-                for future in [threads.submit(act, subject) for subject in subjects]:
-                    future.result()
+        futures = [self._threads.submit(act, subject) for subject in subjects]
+        wait(futures)
+        for future in futures:
+            future.result()
 
     def _control(self, instance: Instance, control: Control) -> None:
         write_control(self._blueprint.layout.control(instance.name), control, self._disk)

@@ -23,6 +23,7 @@ from rheostat.runtime.instance import InstanceSpec, InstanceStatus
 from rheostat.runtime.node_usage import Usage, measured_usage
 from rheostat.runtime.operator_code import blamed
 from rheostat.runtime.query import start_query
+from rheostat.runtime.spark_threads import clean_now_and_then, in_spark_thread
 from rheostat.runtime.state.checkpoint import Checkpoint
 from rheostat.runtime.state_job import StateJob, prepare_job, run_job
 
@@ -118,20 +119,22 @@ class SparkNode:
     def start(self, spec: InstanceSpec) -> None:
         """Starts a query; one that failed is started again."""
         with self._order():
-            known = self._running.get(spec.name)
-            if known is not None and known.query.isActive:
-                return
-            Path(spec.checkpoint).mkdir(parents=True, exist_ok=True)
-            self._running[spec.name] = _Running(spec, start_query(self._spark, spec))
+            in_spark_thread(lambda: self._start(spec))
+
+    def _start(self, spec: InstanceSpec) -> None:
+        known = self._running.get(spec.name)
+        if known is not None and known.query.isActive:
+            return
+        Path(spec.checkpoint).mkdir(parents=True, exist_ok=True)
+        self._running[spec.name] = _Running(spec, start_query(self._spark, spec))
+        clean_now_and_then(self._spark)
 
     def stop(self, instance: str, *, gently: bool = False) -> None:
         """Stops a query and forgets it."""
         known = self._running.pop(instance, None)
-        if known is not None and known.query.isActive:
+        if known is not None:
             with self._order():
-                if gently:
-                    _await_gap(Checkpoint(Path(known.spec.checkpoint)))
-                known.query.stop()
+                in_spark_thread(lambda: _end(known, gently=gently))
 
     def settle(self, spec: InstanceSpec) -> None:
         """Replays the uncommitted batch and nothing more."""
@@ -139,26 +142,18 @@ class SparkNode:
         if checkpoint.last_planned is None or checkpoint.is_settled:
             return
         with self._order():
-            start_query(self._spark, spec, once=True).awaitTermination()
+            in_spark_thread(lambda: start_query(self._spark, spec, once=True).awaitTermination())
         if not checkpoint.is_settled:
             raise RuntimeFault(f"{spec.name} could not finish its last batch")
 
     def statuses(self) -> Sequence[InstanceStatus]:
         """As the queries and the checkpoints say."""
-        return [self._status(known) for known in list(self._running.values())]
+        return in_spark_thread(lambda: [self._status(known) for known in list(self._running.values())])
 
     def progress(self, instance: str, after: int = -1) -> Sequence[dict[str, Any]]:
         """What Spark remembers of the last batches."""
         known = self._running.get(instance)
-        if known is None:
-            return []
-        found: list[dict[str, Any]] = []
-        # `recentProgress` would fetch and parse all of the last hundred every time.
-        for report in reversed(list(known.query._jsq.recentProgress())):  # noqa: SLF001 - PySpark has no public way
-            if report.batchId() <= after:
-                break
-            found.append(json.loads(report.json()))
-        return found[::-1]
+        return [] if known is None else in_spark_thread(lambda: _reports(known.query, after))
 
     def usage(self) -> Usage:
         """Of this process with its children, which embedded nodes share."""
@@ -176,7 +171,7 @@ class SparkNode:
     def run(self, job: StateJob) -> None:
         """In a session of its own: a state job has other settings than a query."""
         with self._order():
-            run_job(self._spark.newSession(), job)
+            in_spark_thread(lambda: run_job(self._spark.newSession(), job))
 
     def kill(self) -> None:
         """Stops all queries without asking what they are doing."""
@@ -199,6 +194,23 @@ class SparkNode:
             active and planned == committed and acknowledged(control, channels),
             *(("", False) if failure is None else _told(failure, spec)),
         )
+
+
+def _end(known: _Running, *, gently: bool) -> None:
+    if known.query.isActive:
+        if gently:
+            _await_gap(Checkpoint(Path(known.spec.checkpoint)))
+        known.query.stop()
+
+
+def _reports(query: StreamingQuery, after: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    # `recentProgress` would fetch and parse all of the last hundred every time.
+    for report in reversed(list(query._jsq.recentProgress())):  # noqa: SLF001 - PySpark has no public way
+        if report.batchId() <= after:
+            break
+        found.append(json.loads(report.json()))
+    return found[::-1]
 
 
 def _await_gap(checkpoint: Checkpoint) -> None:

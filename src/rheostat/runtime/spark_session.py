@@ -12,8 +12,8 @@ from rheostat.runtime.workers.serving import forking_python
 def create_session(settings: SparkSettings, slots: int, name: str = "rheostat") -> SparkSession:
     """A session with a thread per slot, whose Python workers are forks of this interpreter with the same modules."""
     # Spark takes the workers' interpreter and path from the environment, not from its settings.
-    os.environ["PYSPARK_PYTHON"] = forking_python() if settings.is_local else sys.executable
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    python = forking_python() if settings.is_local else sys.executable
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = python
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     builder = SparkSession.builder.appName(name)
     for key, value in settings.resolved(slots).items():
