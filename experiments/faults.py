@@ -75,7 +75,9 @@ class Controller:
                 text=True,
             )
         self._tell(begin)
-        self.answer()
+        if self.answer() is None:
+            self.kill()
+            raise RuntimeError(f"the controller could not take over:\n{log.read_text()[-3000:]}")
 
     def order(self, document: dict[str, Any]) -> dict[str, Any] | None:
         """Its answer; None if it died of it."""
@@ -208,6 +210,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--random-kills", type=int, default=24)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--scene", type=int, nargs="+", choices=range(4), default=list(range(4)))
     chosen = parser.parse_args()
     random = Random(chosen.seed)  # noqa: S311 - repeatable
     anybody = [Death(random.choice(("controller", "agent"))) for _ in range(chosen.random_kills)]
@@ -219,7 +222,8 @@ def main() -> int:
         ("word-count", anybody[half:]),
     ]
     outcomes = []
-    for number, (name, deaths) in enumerate(scenes):
+    for number in chosen.scene:
+        name, deaths = scenes[number]
         with tempfile.TemporaryDirectory(prefix="rheostat-faults-", ignore_cleanup_errors=True) as folder:
             outcomes.append(suffer(name, deaths, chosen.seed + number, Path(folder) / "app"))
     print("| subject | controllers killed | agents killed | tuples | lost | duplicated | seconds |\n|" + "---|" * 7)

@@ -16,6 +16,7 @@ from rheostat.planning.exhaustive import Exhaustive
 from rheostat.planning.milp import Milp
 from rheostat.planning.outcome import Outcome, Status
 from rheostat.planning.problem import Problem
+from rheostat.planning.restricted import restricted
 from rheostat.reference.generators import fat, heterogeneous, sequential
 from rheostat.reference.networks import random_gaussian
 from tests.planning.instances import FAMILIES, random_problem
@@ -72,6 +73,15 @@ def test_side_by_side_and_one_after_the_other(make: Callable[[int], Application]
     objective = replace(objective, bounds=replace(objective.bounds, response_time_ms=np.inf))
     problem = Problem(application, replace(infrastructure, nodes=nodes), objective)
     assert_same(EXACT.plan(problem), ORACLE.plan(problem), str(seed))
+
+
+@pytest.mark.parametrize("family", ["edrp pause", "edrp restart", "edrp measured"])
+def test_among_single_changes_the_best_is_found_too(family: str) -> None:
+    for seed in range(40):
+        problem = random_problem(family, seed)
+        if problem.current is not None:
+            few = restricted(problem)
+            assert_same(EXACT.plan(few), ORACLE.plan(few), f"{family} {seed}")
 
 
 @pytest.mark.parametrize("seed", range(10))

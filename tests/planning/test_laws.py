@@ -93,6 +93,17 @@ def test_single_changes_lie_between_staying_and_the_optimum(seed: int) -> None:
             assert max(added, removed) <= 1
 
 
+def test_a_single_change_mends_what_is_saturated_on_many_nodes() -> None:
+    objective = EdrpObjective(0.3, 0.3, 0.4, Bounds(175.0, 30.0, 7.5))
+    before = Problem(taxi(100, 2), random_geographic(60, 0), replace(objective, downtime=0.0, cost=0.7))
+    running = LocalSearch(4000, 1).plan(before).deployment
+    assert running is not None
+    problem = replace(before, application=taxi(160, 2), objective=objective, current=running, limits=Limits(0.0))
+    outcome = Restricted().plan(problem)
+    assert outcome.deployment is not None, "even without time to search"
+    assert len(outcome.deployment["partialRank"]) == 2
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_is_better_than_the_optimum(seed: int) -> None:
     problem = normalised(random_problem("odp network", seed))

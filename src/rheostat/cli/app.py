@@ -18,6 +18,8 @@ COMMANDS = {
     "validate": "Check documents, each by itself and all together.",
     "show": "Show an application, a network, and who runs where.",
     "evaluate": "Tell what a deployment is worth, and what changing to it costs.",
+    "plan": "Decide how many replicas every operator has, and where they run.",
+    "compare": "Run several planners on one problem, side by side.",
     "run": "Run an application, and watch over it until it is stopped.",
     "status": "Tell how a running application is doing.",
     "scale": "Give operators of a running application more or fewer replicas.",

@@ -28,6 +28,9 @@ def run(
     infrastructure: Annotated[str, typer.Argument(metavar="INFRASTRUCTURE", help="A document with the nodes.")],
     *,
     deployment: Annotated[str | None, typer.Option(help="Who runs where at first; else one replica of each.")] = None,
+    planner: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who decides the first deployment, such as exact.")
+    ] = None,
     directory: Annotated[Path | None, typer.Option(help="Where its files lie; else .rheostat/NAME.")] = None,
     nodes: Annotated[Nodes, typer.Option(help="All nodes in one process, or a process for each.")] = Nodes.EMBEDDED,
     trigger_ms: Annotated[int, typer.Option(min=0, help="Least time between two batches, in milliseconds.")] = 200,
@@ -45,10 +48,12 @@ def run(
     An application that was stopped goes on where it was, if the directory is the same. `rheostat scale`, `move` and
     `deploy` change it while it runs, `rheostat stop` or Ctrl-C stop it.
     """
+    if planner is not None and deployment is not None:
+        raise WrongUse(Complaint("--planner and --deployment both say who runs where at first", "give one of them"))
     wanted = find_wanted(application, infrastructure, deployment)
     place = directory or default_directory(wanted.application)
     # Placed before Spark is started, so that it is told at once if there is no room.
-    at_first = wanted.deployment or first_deployment(wanted.application, wanted.infrastructure)
+    at_first = wanted.deployment or first_deployment(wanted.application, wanted.infrastructure, planner)
     try:
         running = importlib.import_module("rheostat.cli.running")
     except ModuleNotFoundError as missing:

@@ -94,11 +94,18 @@ def default_directory(application: Application) -> Path:
     return BASE / re.sub(r"[^\w.-]+", "-", application.name)
 
 
-def first_deployment(application: Application, infrastructure: Infrastructure) -> Deployment:
-    """The fewest replicas of every operator, where it is pinned or on the first of its nodes that has room.
+def first_deployment(
+    application: Application, infrastructure: Infrastructure, planner: str | None = None
+) -> Deployment:
+    """What a planner decides; without one the fewest replicas of every operator, pinned or on the first node with room.
 
     Operators with the least choice are placed first, so that nobody takes the only place another can have.
     """
+    if planner is not None:
+        # Planners are compiled code that takes a moment to load, for those who ask for one alone.
+        planning = importlib.import_module("rheostat.cli.plan_inputs")
+        chosen: Deployment = planning.planned_deployment(application, infrastructure, planner)
+        return chosen
     room = {node.name: node.capacity for node in infrastructure.nodes}
     placed: dict[str, Replicas] = {}
     for name in sorted(application.flow, key=lambda one: len(_allowed(application.by_name[one], room))):

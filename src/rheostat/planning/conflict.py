@@ -25,11 +25,15 @@ _SECONDS = 10.0
 
 def explained(problem: Problem, planner: Planner) -> tuple[str, ...]:
     """What conflicts in an infeasible problem; `planner` must not explain in turn."""
-    instance = Instance(problem)
+    return seen_at_once(Instance(problem)) or _filtered(problem, planner)
+
+
+def seen_at_once(instance: Instance) -> tuple[str, ...]:
+    """Conflicts that need no search: each of them proves that there is no deployment."""
     for look in (_operators_without_place, _saturated_operators, _pins, _totals):
         if found := look(instance):
             return tuple(found)
-    return _filtered(problem, planner)
+    return ()
 
 
 def _operators_without_place(instance: Instance) -> list[str]:

@@ -14,7 +14,7 @@ from rheostat.planning.conflict import explained
 from rheostat.planning.instance import TOLERANCE, Flags, Indices, Instance, Values
 from rheostat.planning.normalisers import normalised
 from rheostat.planning.outcome import Effort, Outcome, Status, answer
-from rheostat.planning.planner import SILENT, Progress
+from rheostat.planning.planner import SILENT, Progress, Unsuited
 from rheostat.planning.problem import Problem
 from rheostat.planning.tables import StreamTable, stream_table
 
@@ -39,7 +39,7 @@ class Exhaustive:
         total = prod(len(options) for options in candidates)
         generated = sum(len(options) for options in candidates)
         if total > self.most:
-            raise ValueError(f"{total} combinations are too many to try, the limit is {self.most}")
+            raise Unsuited(f"{total} combinations are too many to try, the limit is {self.most}")
         if problem.hop_ms:
             best, value, seen = _best_by_model(instance, candidates, clock)
         else:

@@ -60,8 +60,8 @@ def _below(level: NodeLevel, operator: int, values: Values, within: tuple[float,
     """Packed multisets by their own choice, spread ones by the mean over their nodes."""
     instance, nodes, packed = level.instance, level.nodes[operator], level.packed[operator]
     limit, most = within
-    restricted = instance.names[operator] in instance.problem.restriction
-    allowed = set(multisets(instance, operator)) if restricted else None
+    if instance.names[operator] in instance.problem.restriction:
+        return _allowed_below(level, operator, values, limit)
     rows, columns = np.nonzero((values < limit) & (packed[None, :] > 0))
     chosen = {(int(nodes[c]),) * int(m) for m, c in zip(rows, columns, strict=True)}
     spread = np.nonzero(packed == 0)[0]
@@ -71,7 +71,21 @@ def _below(level: NodeLevel, operator: int, values: Values, within: tuple[float,
             chosen |= _spread_below(level, operator, (nodes[at], values[m, at], m), within)
         if len(chosen) > most:
             raise TooMany
-    return sorted(chosen if allowed is None else chosen & allowed, key=lambda u: (len(u), u))
+    return sorted(chosen, key=lambda u: (len(u), u))
+
+
+def _allowed_below(level: NodeLevel, operator: int, values: Values, limit: float) -> list[tuple[int, ...]]:
+    """Where only a few multisets are allowed, these are asked one by one; a choice that is gone is above any limit."""
+    kinds = zip(level.nodes[operator].tolist(), level.packed[operator].tolist(), strict=True)
+    column = {choice: c for c, choice in enumerate(kinds)}
+    found = []
+    for chosen in multisets(level.instance, operator):
+        kind = len(chosen) if chosen[0] == chosen[-1] else 0
+        columns = [column.get((u, kind)) for u in chosen]
+        bounds = [inf if c is None else float(values[len(chosen), c]) for c in columns]
+        if sum(bounds) / len(bounds) < limit:
+            found.append(chosen)
+    return found
 
 
 def _spread_below(

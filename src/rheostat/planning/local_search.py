@@ -13,6 +13,7 @@ from rheostat.model.deployment import Deployment
 from rheostat.planning.annealing import Landscape, anneal
 from rheostat.planning.candidates import downtimes, is_possible
 from rheostat.planning.clock import Clock
+from rheostat.planning.conflict import seen_at_once
 from rheostat.planning.instance import Indices, Instance, Values
 from rheostat.planning.normalisers import normalised
 from rheostat.planning.outcome import Effort, Outcome, Status, answer
@@ -33,6 +34,8 @@ class LocalSearch:
         """The best it comes across."""
         clock = Clock(problem.limits.seconds)
         instance = Instance(normalised(problem))
+        if conflict := seen_at_once(instance):
+            return Outcome(Status.INFEASIBLE, effort=Effort(clock.seconds()), conflict=conflict)
         found = improved(instance, self, clock)
         effort = Effort(clock.seconds(), self.rounds * self.restarts)
         if found is None:

@@ -18,7 +18,7 @@ from rheostat.planning.instance import Indices, Instance
 from rheostat.planning.normalisers import normalised
 from rheostat.planning.outcome import Effort, Outcome, Status, answer, relative_gap
 from rheostat.planning.paths import source_sink_paths
-from rheostat.planning.planner import SILENT, Progress
+from rheostat.planning.planner import SILENT, Progress, Unsuited
 from rheostat.planning.problem import Problem
 from rheostat.planning.program import Answer, Program, Solution
 from rheostat.planning.tables import StreamTable, stream_table
@@ -38,7 +38,7 @@ class Milp:
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The optimum, or what HiGHS knows when its time is over."""
         if problem.hop_ms:
-            raise ValueError("the papers' programs know no price of a hop: use Exact, or hop_ms=0")
+            raise Unsuited("the papers' programs know no price of a hop: use Exact, or hop_ms=0")
         clock = Clock(problem.limits.seconds)
         problem = normalised(problem)
         instance = Instance(problem)
@@ -94,7 +94,10 @@ def write(settings: Milp, instance: Instance, candidates: list[Candidates]) -> M
 
 
 def _variables(model: Model) -> None:
-    """x, y ∈ {0, 1}, r and t_D with their share of F' [ODP, eq. 9, 15, 16, 22; EDRP, eq. 12, 22, 23]."""
+    """x, y ∈ {0, 1}, r and t_D with their share of F' [ODP, eq. 9, 15, 16, 22; EDRP, eq. 12, 22, 23].
+
+    r <= R_max and t_D <= T_D,max are bounds of these two variables [EDRP, eq. 15, 17].
+    """
     instance, factors = model.instance, model.instance.coefficients
     for options in model.candidates:
         model.x.append(model.program.binaries(options.term))
@@ -108,7 +111,7 @@ def _variables(model: Model) -> None:
 
 
 def _response_time_of_every_path(model: Model) -> None:
-    """r >= Σ R_i + Σ D_(i,j) along every path π [ODP, eq. 10; EDRP, eq. 13]; r <= R_max (15) bounds r."""
+    """r >= Σ R_i + Σ D_(i,j) along every path π [ODP, eq. 10; EDRP, eq. 13]."""
     streams = {(i, j): e for e, (i, j) in enumerate(model.instance.edges.tolist())}
     for path in source_sink_paths(len(model.x), list(streams)):
         columns, factors = [np.array([model.response_time])], [np.ones(1)]
@@ -137,7 +140,7 @@ def _completion_times(model: Model) -> None:
 
 
 def _downtime_of_every_operator(model: Model) -> None:
-    """t_D >= Σ_𝒱 t_D(i, 𝒰_{0,i}, 𝒱) x_{i,𝒱} [EDRP, eq. 14]; t_D <= T_D,max is its variable's bound (17)."""
+    """t_D >= Σ_𝒱 t_D(i, 𝒰_{0,i}, 𝒱) x_{i,𝒱} [EDRP, eq. 14]."""
     if model.instance.current is None:
         return
     for x, options in zip(model.x, model.candidates, strict=True):

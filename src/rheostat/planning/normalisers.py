@@ -20,7 +20,11 @@ from rheostat.planning.problem import Problem
 
 
 def normalised(problem: Problem) -> Problem:
-    """The same problem with every weighed metric's range known."""
+    """The same problem with every weighed metric's range known: R_min, R_max, A_min, A_max, Z_min, Z_max of ODP 4.2.
+
+    Differs: ODP does not say how it finds them. The best and the worst over feasible deployments would each need a
+    search of its own; these ranges contain them, so that a utility here is a little nearer to 1 than by those.
+    """
     objective = problem.objective
     if not isinstance(objective, OdpObjective):
         return problem

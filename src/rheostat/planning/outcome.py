@@ -36,6 +36,8 @@ class Effort:
     """Multisets of nodes that were considered, all operators together."""
     note: str = ""
     """Which method gave the answer, if a planner has several."""
+    reassignments: int | None = None
+    """How often something was placed anew before nothing moved any more; None if a planner does not work so."""
 
 
 @dataclass(frozen=True, slots=True)

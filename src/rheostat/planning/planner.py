@@ -24,6 +24,10 @@ class Silent:
 SILENT = Silent()
 
 
+class Unsuited(ValueError):
+    """A planner was given a problem that it was not made for; others may answer it."""
+
+
 class Planner(Protocol):
     """Answers a problem."""
 

@@ -9,7 +9,8 @@ Differs: the printed set is garbled; the prose is taken.
 from dataclasses import dataclass, field, replace
 
 from rheostat.model.application import Operator
-from rheostat.model.deployment import Replicas
+from rheostat.model.deployment import Deployment, Replicas
+from rheostat.planning.conflict import explained
 from rheostat.planning.exact import Exact
 from rheostat.planning.normalisers import normalised
 from rheostat.planning.outcome import Outcome, Status
@@ -27,8 +28,9 @@ class Restricted:
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The best of the single changes, or no answer if none of them is feasible."""
         if problem.current is None:
-            return self.planner.plan(problem, progress)
-        outcome = self.planner.plan(restricted(normalised(problem)), progress)
+            return self._unrestricted(problem, progress)
+        few = restricted(normalised(problem))
+        outcome = self.planner.plan(replace(few, start=few.start or _mended(few)), progress)
         if outcome.deployment is None:
             words = ("no single change of each operator is feasible",)
             found = words if outcome.status is Status.INFEASIBLE else outcome.conflict
@@ -36,6 +38,30 @@ class Restricted:
         note = "optimal among single changes" if outcome.status is Status.OPTIMAL else "best found of single changes"
         effort = replace(outcome.effort, note=note)
         return replace(outcome, status=Status.FEASIBLE, bound=None, effort=effort)
+
+    def _unrestricted(self, problem: Problem, progress: Progress) -> Outcome:
+        outcome = self.planner.plan(problem, progress)
+        if outcome.status is Status.INFEASIBLE and not outcome.conflict:
+            return replace(outcome, conflict=explained(normalised(problem), self.planner))
+        return outcome
+
+
+def _mended(problem: Problem) -> Deployment | None:
+    """What runs now with its saturated operators changed for the best: somewhere to begin, if it is feasible at all."""
+    deployment = problem.current
+    if deployment is None:
+        return None
+    for name in problem.evaluated(deployment).saturated:
+        changed = [deployment.having(name, replicas) for replicas in problem.restriction[name]]
+        deployment = min([deployment, *changed], key=lambda one: _rank(problem, one))
+    return deployment
+
+
+def _rank(problem: Problem, deployment: Deployment) -> tuple[int, float]:
+    """Less is better: broken constraints first, then the objective."""
+    evaluation = problem.evaluated(deployment)
+    value = problem.value_of(evaluation)
+    return len(problem.broken_by(deployment, evaluation)), -value if problem.maximises else value
 
 
 def restricted(problem: Problem) -> Problem:

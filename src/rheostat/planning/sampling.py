@@ -6,7 +6,9 @@ from math import ceil
 import numpy as np
 
 from rheostat.model.application import Operator
+from rheostat.planning.conflict import seen_at_once
 from rheostat.planning.exact import Exact
+from rheostat.planning.instance import Instance
 from rheostat.planning.normalisers import normalised
 from rheostat.planning.outcome import Outcome, Status, answer
 from rheostat.planning.planner import SILENT, Planner, Progress
@@ -31,6 +33,8 @@ class Sampled:
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The planner's answer, which proves nothing about the nodes that it did not see."""
         problem = normalised(problem)
+        if conflict := seen_at_once(Instance(problem)):
+            return Outcome(Status.INFEASIBLE, conflict=conflict)
         outcome = self.planner.plan(self.sampled(problem), progress)
         if outcome.deployment is None:
             return Outcome(Status.NO_ANSWER, effort=outcome.effort, conflict=outcome.conflict)
