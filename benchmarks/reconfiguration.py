@@ -150,11 +150,11 @@ class Bench:
         node, path = self._nodes[instance.node], self._runtime.blueprint.checkpoint(instance)
 
         def act() -> None:
-            node.stop(instance.name)
-            spec = replace(self._crew.spec(instance), replicas=partitions)
-            node.settle(spec)
+            node.stop(instance.name, gently=True)
+            # Under the old epoch: a batch that has to be replayed first is no sign of life of the new query.
+            node.settle(self._runtime.blueprint.spec(instance, self._crew.epochs(instance), continues=True))
             repartition(self._spark, Checkpoint(path), partitions)
-            node.start(spec)
+            node.start(replace(self._crew.spec(instance), replicas=partitions))
 
         return self._measured(act, 1)
 
@@ -165,7 +165,7 @@ class Bench:
         copied = path.with_name("copied")
 
         def act() -> None:
-            node.stop(instance.name)
+            node.stop(instance.name, gently=True)
             shutil.copytree(path, copied)
             node.start(replace(self._crew.spec(instance), checkpoint=str(copied)))
 

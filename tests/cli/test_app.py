@@ -24,7 +24,8 @@ def test_help_tells_every_command(rheostat):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_begins_as_it_is_announced(rheostat, name):
-    command = getattr(importlib.import_module(f"rheostat.cli.{name}"), name)
+    module = name.replace("-", "_")
+    command = getattr(importlib.import_module(f"rheostat.cli.{module}"), module)
     assert command.__doc__.splitlines()[0] == COMMANDS[name]
     assert rheostat(name, "--help").code == 0
 

@@ -20,6 +20,8 @@ COMMANDS = {
     "evaluate": "Tell what a deployment is worth, and what changing to it costs.",
     "plan": "Decide how many replicas every operator has, and where they run.",
     "compare": "Run several planners on one problem, side by side.",
+    "simulate": "Run an application under a control system in virtual time.",
+    "compare-policies": "Run many policies on one workload, and compare them with one that knows the future.",
     "run": "Run an application, and watch over it until it is stopped.",
     "status": "Tell how a running application is doing.",
     "scale": "Give operators of a running application more or fewer replicas.",
@@ -40,7 +42,7 @@ class LateCommand(TyperCommand):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Parses the arguments with the real command, which is then the one that is invoked."""
-        module = importlib.import_module(f"rheostat.cli.{self.name}")
+        module = importlib.import_module(f"rheostat.cli.{(self.name or '').replace('-', '_')}")
         return typer.main.get_command(module.app).make_context(info_name, args, parent, **extra)
 
 

@@ -1,0 +1,223 @@
+"""Table 1 and Fig. 5 of EDF: twelve hours under fifteen control systems.
+
+python -m experiments.control.edf_table_1 [--trace FILE.csv] [--seed N] [--processes N]
+"""
+
+import argparse
+from pathlib import Path
+
+from experiments.control import edf
+from experiments.control.rows import ROWS, SETTLE_SECONDS, Outcome, outcomes
+from experiments.planning.report import (
+    COLOURS,
+    Stopwatch,
+    markdown_table,
+    new_figure,
+    prose,
+    save_figure,
+    tell,
+    write_report,
+)
+from rheostat.simulation.traces import read_trace
+from rheostat.simulation.workload import TraceWorkload
+
+NAME, FIGURE = "edf_table_1", "edf_figure_5"
+HEADERS = (
+    "policy",
+    "mean ms",
+    "P50 ms",
+    "P95 ms",
+    "replicas",
+    "downtime %",
+    "R > R_max %",
+    "changes",
+    "granted of asked",
+)
+DRAWN = (
+    ("TH U = 0.3", "a: thresholds"),
+    ("TH U = 0.3 + token bucket", "b: thresholds, token bucket"),
+    ("QL perf = res = 2 rcf", "c: Q-learning"),
+    ("QL perf = res = 2 rcf + token bucket", "d: Q-learning, token bucket"),
+    ("MB perf = res = 2 rcf", "e: model-based"),
+    ("MB perf = res = 2 rcf + token bucket", "f: model-based, token bucket"),
+)
+"""The six panels of Fig. 5."""
+
+
+def main() -> None:
+    """Runs all rows and writes them down."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trace", type=Path, help="recorded rates, scaled to 150-500 tuples/s")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=2)
+    chosen = parser.parse_args()
+    workload = None if chosen.trace is None else five_days(read_trace(chosen.trace))
+    watch = Stopwatch()
+    found = outcomes(ROWS, workload, chosen.seed, chosen.processes)
+    wall, _ = watch.seconds()
+    if chosen.trace is not None:
+        tell("\n".join(_table(found)))
+        return
+    _draw(found)
+    write_report(NAME, _page(found, wall, chosen.seed))
+
+
+def five_days(trace: TraceWorkload) -> TraceWorkload:
+    """The first five days of a trace in twelve hours, between 150 and 500 tuples/s, as EDF replays its own."""
+    return trace.between(0.0, 5 * 86_400.0).faster(5 * 86_400.0 / edf.SECONDS).scaled(150.0, 500.0)
+
+
+def _page(found: list[Outcome], wall: float, seed: int) -> list[str]:
+    return [
+        "# EDF Table 1 and Fig. 5: twelve hours of taxis, simulated",
+        "",
+        prose(
+            f"Written by `python -m experiments.control.edf_table_1`; every number was measured by it (seed {seed},",
+            f"{wall:.0f} s for all rows on a shared machine). The paper's numbers are in brackets. As there, the",
+            "first 30 minutes and 2 minutes after each change are left out of averages; downtime is over the whole",
+            "run.",
+        ),
+        "",
+        *_table(found),
+        "",
+        f"![Response time and replicas over twelve hours]({FIGURE}.svg)",
+        "",
+        "## Does the shape hold?",
+        "",
+        *_verdicts({each.row.name: each for each in found}),
+        "",
+        "## What was taken, and why the numbers differ",
+        "",
+        prose(
+            "- Service times are not in the paper. `experiments/control/edf.py` derives three numbers from what the",
+            "threshold policy did in Table 1: so the replicas and violations of its rows are partly fitted; the",
+            "rows of the learners and of the token bucket are not. One set of numbers holds for all rows.",
+        ),
+        prose(
+            "- The workload is a built-in one with the shape of New York's taxi days; the paper's five days of 2013",
+            "are not named. `--trace` takes a recording instead.",
+        ),
+        prose(
+            "- Downtime is lower in most rows: a change takes 7 s here (6 s of Storm's rebalance and the formulas of",
+            "EDRP), and measured utilisations scatter by 12 % (assumed). The prototype changed more often.",
+        ),
+        prose(
+            f'- After a change nobody proposes anything for {SETTLE_SECONDS:g} s (the paper: "a short period"). That',
+            "bounds the changes of Q-learning without token bucket, and with it its downtime. As it changes all the",
+            "time, hardly any moment is two minutes away from a change: its response times and violations are those",
+            "of very few moments and say little.",
+        ),
+        prose(
+            "- Q-learning with the token bucket depends on which of equally good actions is taken, which the paper",
+            "does not say. Untried ones are equally good, and what the bucket refuses stays untried: with scale-in",
+            "first, partialRank keeps asking for one while the application is slow, and gets no token for it.",
+        ),
+        prose(
+            "- Response times of the rows TH .7 to .4 are lower than in the paper, and violations at .4. A burst is",
+            "done within its period here, and nothing else makes a replica pause.",
+        ),
+    ]
+
+
+def _table(found: list[Outcome]) -> list[str]:
+    rows = []
+    for each in found:
+        ours, paper = each.summary, each.row.paper
+        values = (
+            ours.mean_ms,
+            ours.p50_ms,
+            ours.p95_ms,
+            ours.replicas,
+            100 * ours.downtime,
+            None if ours.violations is None else 100 * ours.violations,
+        )
+        digits = (1, 1, 1, 2, 2, 2)
+        cells = [
+            f"{'-' if value is None else format(value, f'.{places}f')} ({theirs:g})"
+            for value, theirs, places in zip(values, paper, digits, strict=True)
+        ]
+        rows.append([each.row.name, *cells, ours.reconfigurations, f"{each.granted} / {each.requests}"])
+    return markdown_table(HEADERS, rows)
+
+
+def _verdicts(by_name: dict[str, Outcome]) -> list[str]:
+    """The paper's claims, each with what was found."""
+    summaries = {name: each.summary for name, each in by_name.items()}
+    levels = [summaries[f"TH U = {level}"] for level in (0.7, 0.6, 0.5, 0.4, 0.3)]
+    falling = [100 * (each.violations or 0.0) for each in levels]
+    rising = [each.replicas for each in levels]
+    plain, bucket = summaries["TH U = 0.3"], summaries["TH U = 0.3 + token bucket"]
+    learned = [summaries[name] for name in summaries if name.startswith("QL")]
+    best = summaries["MB perf = res = 2 rcf + token bucket"]
+    steady = by_name["MB perf = rcf = 2 res"]
+    late = sum(note.kind == "done" and note.at_seconds > edf.SECONDS / 4 for note in steady.recording.notes)
+    worst = max(summaries, key=lambda name: summaries[name].downtime)
+    good = {n: s for n, s in summaries.items() if n.startswith("TH") and s.p95_ms and s.p95_ms < edf.OBJECTIVE_MS}
+
+    def told(claim: str, holds: bool, found: str) -> str:
+        return f"- {claim}: {'yes' if holds else 'no'} ({found})."
+
+    with_bucket = [100 * (each.violations or 0.0) for each in (learned[1], learned[3])]
+    return [
+        told(
+            "From U = .7 to .3 violations fall",
+            falling == sorted(falling, reverse=True),
+            ", ".join(f"{value:.1f}" for value in falling) + " %",
+        ),
+        told("and replicas rise", rising == sorted(rising), ", ".join(f"{value:.2f}" for value in rising)),
+        told(
+            "The token bucket at .3 cuts the downtime by at least 40 % with fewer replicas",
+            bucket.downtime < 0.6 * plain.downtime and bucket.replicas < plain.replicas,
+            f"by {100 * (1 - bucket.downtime / plain.downtime):.0f} %, {plain.replicas - bucket.replicas:.1f} fewer",
+        ),
+        told(
+            "Q-learning without token bucket has the worst downtime of all",
+            worst.startswith("QL") and "bucket" not in worst,
+            f"{worst}, {100 * summaries[worst].downtime:.1f} %",
+        ),
+        told(
+            "and with it violations under 3 %",
+            max(with_bucket) < 3,
+            " and ".join(f"{value:.1f} %" for value in with_bucket),
+        ),
+        told(
+            "Model-based with perf = res and the token bucket keeps P95 under R_max with fewer replicas than any",
+            best.p95_ms is not None
+            and best.p95_ms < edf.OBJECTIVE_MS
+            and all(best.replicas < each.replicas for each in good.values()),
+            f"P95 {best.p95_ms:.0f} ms with {best.replicas:.2f}; "
+            + (", ".join(f"{name} {each.replicas:.2f}" for name, each in good.items()) or "no threshold row does"),
+        ).replace("than any:", "than any threshold row that does:"),
+        told(
+            "Model-based with perf = rcf hardly changes anything after its start and does not violate",
+            late <= 5 and (steady.summary.violations or 0.0) < 0.02,
+            f"{late} of {steady.summary.reconfigurations} changes after the first quarter, "
+            f"{100 * (steady.summary.violations or 0.0):.2f} % violations",
+        ),
+    ]
+
+
+def _draw(found: list[Outcome]) -> None:
+    """Response time over replicas, six panels."""
+    by_name = {each.row.name: each.recording for each in found}
+    figure = new_figure(10.0, 8.5)
+    axes = figure.subplots(3, 2, sharex=True, sharey=True)
+    for place, (name, title) in zip(axes.ravel(), DRAWN, strict=True):
+        recording = by_name[name]
+        hours = [moment / 3600 for moment in recording.seconds]
+        means = [float("nan") if value is None else value for value in recording.column("response_mean_ms")]
+        place.plot(hours, means, color=COLOURS[0], linewidth=0.5)
+        place.axhline(edf.OBJECTIVE_MS, color=COLOURS[3], linestyle="--", linewidth=0.8)
+        place.set(ylim=(0, 700), title=title)
+        beside = place.twinx()
+        beside.step(hours, recording.total_replicas(), where="post", color=COLOURS[1], linewidth=0.8)
+        beside.set(ylim=(0, 22))
+        beside.set_ylabel("replicas", color=COLOURS[1])
+        place.set_ylabel("ms", color=COLOURS[0])
+    for place in axes[-1]:
+        place.set_xlabel("hours")
+    save_figure(FIGURE, figure)
+
+
+if __name__ == "__main__":
+    main()

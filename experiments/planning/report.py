@@ -1,0 +1,71 @@
+"""How does an experiment tell what it found? Markdown and SVG in `docs/results`, the same bytes for the same numbers.
+
+One line per paragraph, however long: who reads the page lets it be wrapped.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+STYLE: Any = {
+    "svg.hashsalt": "rheostat",
+    "svg.fonttype": "none",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+COLOURS = ("#3d7ab8", "#e08e1b", "#2a9d8f", "#d1495b", "#7c6a9c", "#6b7a88")
+
+
+def prose(*parts: str) -> str:
+    """A paragraph, or an item of a list, from the pieces that fit on a line of code."""
+    return " ".join(parts)
+
+
+def markdown_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Lines of a table; numbers as they are, None as a dash."""
+    lines = ["| " + " | ".join(headers) + " |", "|" + "---|" * len(headers)]
+    return lines + ["| " + " | ".join("-" if cell is None else str(cell) for cell in row) + " |" for row in rows]
+
+
+def write_report(name: str, lines: Sequence[str]) -> None:
+    """Writes `docs/results/<name>.md`."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path = RESULTS / f"{name}.md"
+    path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    tell(f"written: {path.relative_to(RESULTS.parents[1])}")
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A figure in the common style."""
+    with mpl.rc_context(STYLE):
+        return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_figure(name: str, figure: Figure) -> None:
+    """Writes `docs/results/<name>.svg`; without the date, which would make every file another one."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context(STYLE):
+        figure.savefig(RESULTS / f"{name}.svg", format="svg", metadata={"Date": None, "Creator": "rheostat"})
+
+
+def tell(line: str) -> None:
+    """How far it is, for who waits."""
+    print(line, file=sys.stderr, flush=True)
+
+
+class Stopwatch:
+    """Wall-clock and processor seconds since it was started: on a shared machine they differ."""
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = perf_counter(), process_time()
+
+    def seconds(self) -> tuple[float, float]:
+        """Wall clock, processor."""
+        return perf_counter() - self._wall, process_time() - self._cpu

@@ -1,0 +1,235 @@
+"""Puts the managers of one application together, from settings and the parts of a world."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, cast
+
+from rheostat.control.application_manager import ApplicationManager
+from rheostat.control.elasticity_manager import ElasticityManager
+from rheostat.control.inbox import Inbox
+from rheostat.control.infrastructure_manager import InfrastructureManager
+from rheostat.control.monitor import Monitor
+from rheostat.control.node_manager import NodeManagers
+from rheostat.control.operator_manager import Local, OperatorManager
+from rheostat.control.outlook import Outlook
+from rheostat.control.planned import PlannedManager
+from rheostat.control.ports import Actuator, Clock, Journal, NodeProvider, Probe
+from rheostat.control.region_manager import RegionManager
+from rheostat.control.scheduling import Loop
+from rheostat.control.settings import DEFAULTS, PLACEMENTS, PLANNED, VICTIMS, ControlSettings
+from rheostat.errors import InvalidModel, Mistake
+from rheostat.model.application import Application, Operator
+from rheostat.model.downtime import DowntimeModel
+from rheostat.model.objective import Objective
+from rheostat.model.pause_and_resume import PauseAndResume
+from rheostat.planning.planner import Planner
+from rheostat.planning.problem import Limits
+from rheostat.policies.granting import DryRun, Granting, Quota
+from rheostat.policies.guards import Guarded, GuardedApplication
+from rheostat.policies.infrastructure import AcceptUnlessOccupied
+from rheostat.policies.node_migration import NodeMigration
+from rheostat.policies.policy import ApplicationPolicy, OperatorPolicy
+from rheostat.policies.region import TargetCapacity
+from rheostat.policies.registry import APPLICATION_POLICIES, GRANTING, policy_named
+
+PolicyFor = Callable[[Operator], OperatorPolicy[Any]]
+"""A policy for each operator: an oracle that knows its trace, say, or a learned one."""
+
+
+@dataclass(frozen=True)
+class World:
+    """The parts that managers are put on."""
+
+    application: Application
+    probe: Probe
+    actuator: Actuator
+    clock: Clock
+    journal: Journal
+    provider: NodeProvider | None = None
+    """Where nodes come from; without one the nodes stay as they are."""
+
+
+@dataclass(frozen=True)
+class Planning:
+    """What a planned control needs."""
+
+    planner: Planner
+    objective: Objective
+    downtime: DowntimeModel = field(default_factory=PauseAndResume)
+    limits: Limits = Limits()
+    hop_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class Control:
+    """The managers of one application, and their loops in the order in which they act at the same moment."""
+
+    loops: tuple[Loop, ...]
+    outlook: Outlook
+    operators: tuple[OperatorManager, ...] = ()
+    application: ApplicationManager | None = None
+    planned: PlannedManager | None = None
+    regions: tuple[RegionManager, ...] = ()
+    infrastructure: InfrastructureManager | None = None
+    nodes: NodeManagers | None = None
+
+
+def build(
+    settings: ControlSettings, world: World, planning: Planning | None = None, policy_for: PolicyFor | None = None
+) -> Control:
+    """The control these settings describe; whatever is wrong with them is told at once.
+
+    `policy_for` takes the place of the policy named in the settings.
+    """
+    found = settings.mistakes(world.application)
+    if settings.kind in PLANNED and planning is None:
+        found.append(Mistake(("kind",), f"{settings.kind} needs a planner and an objective", "give both"))
+    if found:
+        raise InvalidModel("control settings", found)
+    outlook = _outlook(settings, world)
+    if settings.kind == "none":
+        return Control((), outlook)
+    if planning is not None and settings.kind in PLANNED:
+        return _planned(settings, world, outlook, planning)
+    return _managed(settings, world, outlook, policy_for)
+
+
+def _outlook(settings: ControlSettings, world: World) -> Outlook:
+    outlook = Outlook(
+        world.application,
+        Monitor(world.probe, settings.averaging_seconds),
+        settings.neighbours,
+        by_region=settings.kind == "e2df",
+        response_figure=settings.response_figure,
+    )
+    if settings.warm_up_seconds > 0:
+        outlook.settle(world.clock.now_seconds() + settings.warm_up_seconds)
+    return outlook
+
+
+def _planned(settings: ControlSettings, world: World, outlook: Outlook, planning: Planning) -> Control:
+    manager = PlannedManager(
+        planning.planner,
+        outlook,
+        world.actuator,
+        world.clock,
+        world.journal,
+        planning.objective,
+        planning.downtime,
+        planning.limits,
+        planning.hop_ms,
+        settings.manager_period(),
+        settle_seconds=settings.settle_seconds,
+        every_period=settings.kind == "s-edrp",
+        keeps_degrees=settings.kind == "s-odp",
+    )
+    return Control((manager,), outlook, planned=manager)
+
+
+def _managed(settings: ControlSettings, world: World, outlook: Outlook, policy_for: PolicyFor | None) -> Control:
+    inbox, local, period = Inbox(), _local(settings), settings.manager_period()
+    whole = policy_for is None and settings.policy_name() in APPLICATION_POLICIES
+    operators = () if whole else _operator_managers(settings, world, outlook, inbox, policy_for)
+    manager = ApplicationManager(
+        outlook,
+        inbox,
+        world.actuator,
+        world.clock,
+        world.journal,
+        _granting(settings),
+        _application_policy(settings) if whole else None,
+        local,
+        period,
+        settle_seconds=settings.settle_seconds,
+        settles_alone=settings.settles_alone,
+    )
+    nodes = None
+    if settings.migrations:
+        policy = NodeMigration(settings.migration_threshold, local.placement, settings.seed)
+        nodes = NodeManagers(policy, outlook, inbox, world.journal, period)
+    central = ElasticityManager([manager], period) if settings.kind == "elastic-storm" else manager
+    regions, infrastructure = _infrastructure(settings, world, manager)
+    # Regions and nodes first: what they hide or show holds for whoever looks for room afterwards.
+    first: list[Loop] = [*regions, *([infrastructure] if infrastructure else [])]
+    loops = (*first, *operators, *([nodes] if nodes else []), central)
+    return Control(loops, outlook, tuple(operators), manager, None, tuple(regions), infrastructure, nodes)
+
+
+def _local(settings: ControlSettings) -> Local:
+    _, placement, victims, _ = DEFAULTS[settings.kind]
+    return Local(PLACEMENTS[settings.placement or placement], VICTIMS[settings.victims or victims], settings.seed)
+
+
+def _operator_managers(
+    settings: ControlSettings, world: World, outlook: Outlook, inbox: Inbox, policy_for: PolicyFor | None
+) -> tuple[OperatorManager, ...]:
+    """One for every operator that can be scaled at all."""
+    guards = settings.guards()
+    managers = []
+    for operator in world.application.operators:
+        if operator.max_replicas == operator.min_replicas:
+            continue
+        policy = policy_for(operator) if policy_for is not None else operator_policy(settings, operator)
+        guarded = Guarded(policy, guards) if guards else policy
+        managers.append(
+            OperatorManager(
+                operator.name,
+                guarded,
+                outlook,
+                inbox,
+                world.journal,
+                _local(settings),
+                settings.manager_period(),
+                memory_every=settings.memory_every,
+            )
+        )
+    return tuple(managers)
+
+
+def operator_policy(settings: ControlSettings, operator: Operator) -> OperatorPolicy[Any]:
+    """The policy of one operator: with its own latency bound and the common seed, where it has such settings."""
+    policy = cast("Any", policy_named(settings.policy_name(), settings.options))
+    has = {each.name for each in fields(policy)}
+    own: dict[str, Any] = {}
+    if "latency_bound_ms" in has and operator.name in settings.latency_bounds_ms:
+        own["latency_bound_ms"] = settings.latency_bounds_ms[operator.name]
+    if "seed" in has and "seed" not in settings.options:
+        own["seed"] = settings.seed
+    return cast("OperatorPolicy[Any]", replace(policy, **own) if own else policy)
+
+
+def _application_policy(settings: ControlSettings) -> ApplicationPolicy[Any]:
+    policy = cast("ApplicationPolicy[Any]", policy_named(settings.policy_name(), settings.options))
+    guards = settings.guards()
+    return GuardedApplication(policy, guards) if guards else policy
+
+
+def _granting(settings: ControlSettings) -> Granting[Any]:
+    granting: Granting[Any] = GRANTING[settings.granting](**settings.granting_options)
+    if settings.quota_replicas is not None:
+        granting = Quota(settings.quota_replicas, granting)
+    return DryRun(granting) if settings.dry_run else granting
+
+
+def _infrastructure(
+    settings: ControlSettings, world: World, manager: ApplicationManager
+) -> tuple[Sequence[RegionManager], InfrastructureManager | None]:
+    """The infrastructure half of E2DF, if nodes can be had."""
+    if settings.kind != "e2df" or world.provider is None:
+        return (), None
+    policy = TargetCapacity(settings.free_capacity, settings.low_utilization)
+    names = sorted({node.region for node in world.probe.infrastructure().nodes})
+    regions = [
+        RegionManager(
+            name,
+            policy,
+            (manager.outlook,),
+            world.provider,
+            world.journal,
+            period_seconds=settings.region_period_seconds,
+        )
+        for name in names
+    ]
+    accepting = AcceptUnlessOccupied(frozenset(settings.inhibited_regions), settings.max_nodes, settings.vacate_seconds)
+    central = InfrastructureManager(regions, (manager,), world.journal, accepting, settings.region_period_seconds)
+    return regions, central

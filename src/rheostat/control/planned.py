@@ -1,0 +1,174 @@
+"""Deployments by a planner, at run time: S-EDRP solves EDRP in every period, S-ODP solves ODP when it has to.
+
+The planner is injected: the exact one, rEDRP, a heuristic. This file makes its problem of what was measured, and has
+its answer done. What it cannot answer is no error: the application stays as it is, and the journal says why.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rheostat.control.decisions import EFFECT, effect_facts
+from rheostat.control.outlook import Outlook
+from rheostat.control.ports import Actuator, Clock, Done, Entry, Journal, Json
+from rheostat.model.application import Application, Kind
+from rheostat.model.deployment import Deployment
+from rheostat.model.downtime import DowntimeModel
+from rheostat.model.objective import EdrpObjective, Objective
+from rheostat.model.observation import Subject
+from rheostat.model.pause_and_resume import PauseAndResume
+from rheostat.model.reconfiguration import Reconfiguration
+from rheostat.model.resources import Infrastructure
+from rheostat.planning.planner import Planner
+from rheostat.planning.problem import Limits, Problem
+
+PLAN = "plan"
+
+
+@dataclass(slots=True)
+class PlannedManager:
+    """An application manager that asks a planner instead of local managers."""
+
+    planner: Planner
+    outlook: Outlook
+    actuator: Actuator
+    clock: Clock
+    journal: Journal
+    objective: Objective
+    downtime: DowntimeModel = field(default_factory=PauseAndResume)
+    limits: Limits = Limits()
+    hop_ms: float = 0.0
+    period_seconds: float = 60.0
+    offset_seconds: float = 0.0
+    settle_seconds: float = 0.0
+    """After a change what is measured does not count for so long."""
+    every_period: bool = True
+    """S-EDRP. Else S-ODP: only on the first rates, and when a node is gone that it runs on."""
+    keeps_degrees: bool = False
+    """Whether the planner only places the replicas that there are: ODP."""
+    _planned: bool = False
+    """Whether it has planned with measured rates once."""
+
+    @property
+    def name(self) -> str:
+        """Who decides, in the journal."""
+        return f"planned manager of {self.outlook.application.name}"
+
+    def step(self, now_seconds: float) -> None:
+        """Plans if it is time to, and has the plan done."""
+        picture = self.outlook.refresh(now_seconds)
+        lost = [node for node in picture.deployment.nodes() if node not in picture.infrastructure.index]
+        if self._planned and not self.every_period and not lost:
+            return
+        if self.outlook.settled_at_seconds > now_seconds and not lost:
+            return
+        application = measured_application(self.outlook)
+        if application is None:
+            self._tell(now_seconds, {"held": "the rates are not known"})
+            return
+        problem = self.problem(application, picture.infrastructure, picture.deployment, first=not self._planned)
+        self._follow(problem, picture.deployment, now_seconds)
+
+    def problem(
+        self, application: Application, infrastructure: Infrastructure, current: Deployment, *, first: bool
+    ) -> Problem:
+        """What to decide. The first time reconfigurations cost nothing: the start was a guess [EDRP 6.2]."""
+        if self.keeps_degrees:
+            application = with_degrees(application, {name: len(replicas) for name, replicas in current.items()})
+        objective = self.objective
+        if isinstance(objective, EdrpObjective) and first:
+            objective = without_downtime(objective)
+        # What runs on a lost node cannot stay: then there is nothing to compare with.
+        stays = not current.mistakes(application, infrastructure.index)
+        return Problem(
+            application,
+            infrastructure,
+            objective,
+            current=current if stays else None,
+            downtime=self.downtime,
+            hop_ms=self.hop_ms,
+            limits=self.limits,
+        )
+
+    def _follow(self, problem: Problem, current: Deployment, now_seconds: float) -> None:
+        first, self._planned = not self._planned, True
+        outcome = self.planner.plan(problem)
+        rates = problem.application.rates
+        facts: dict[str, Json] = {
+            "status": outcome.status.value,
+            "first": first,
+            "current": {name: dict(replicas.counts) for name, replicas in current.items()},
+            "nodes": [node.name for node in problem.infrastructure.nodes],
+            "rates_tps": [[*ends, rate] for ends, rate in rates.streams.items()],
+            "sources_tps": {o.name: o.rate_tps for o in problem.application.operators if o.kind is Kind.SOURCE},
+        }
+        if outcome.deployment is None or outcome.evaluation is None:
+            self._tell(now_seconds, {**facts, "held": "; ".join(outcome.conflict) or "the planner has no answer"})
+            return
+        change = Reconfiguration.between(current, outcome.deployment)
+        predicted: dict[str, Json] = {
+            "response_ms": outcome.evaluation.response_time_ms,
+            "cost_per_hour": outcome.evaluation.cost_per_hour,
+            "downtime_seconds": outcome.evaluation.downtime_seconds,
+            "response_before_ms": self.outlook.response_ms(),
+        }
+        facts["reason"] = f"{outcome.evaluation.response_time_ms:.0f} ms are expected"
+        told = {**facts, "objective": outcome.objective, "change": str(change), "predicted": predicted}
+        self._tell(now_seconds, told)
+        if not change:
+            return
+        effect = self.actuator.apply(change)
+        now = self.clock.now_seconds()
+        self.journal.append(Entry(EFFECT, now, effect_facts(self.name, change, effect, predicted)))
+        if isinstance(effect, Done):
+            self.outlook.settle(now + self.settle_seconds)
+
+    def _tell(self, now_seconds: float, facts: Mapping[str, Json]) -> None:
+        self.journal.append(Entry(PLAN, now_seconds, {"by": self.name, **facts}))
+
+
+def measured_application(outlook: Outlook) -> Application | None:
+    """The application with the rates that were measured; None if a source's rate is not known.
+
+    Streams nobody has measured follow from their selectivities.
+    """
+    application, value = outlook.application, outlook.monitor.value
+    operators = []
+    for operator in application.operators:
+        if operator.kind is not Kind.SOURCE:
+            operators.append(operator)
+            continue
+        view = outlook.operator_view(operator.name)
+        if view.input_rate_tps is None:
+            return None
+        operators.append(replace(operator, rate_tps=view.input_rate_tps))
+    streams = []
+    for stream in application.streams:
+        flows = value(Subject.stream(*stream.ends), "output_rate")
+        streams.append(stream if flows is None else replace(stream, rate_tps=flows))
+    return replace(application, operators=tuple(operators), streams=tuple(streams))
+
+
+def journaled_application(application: Application, facts: Mapping[str, Any]) -> Application:
+    """The application with the rates that a plan was made for."""
+    sources, rates = facts["sources_tps"], {(source, target): rate for source, target, rate in facts["rates_tps"]}
+    operators = (replace(o, rate_tps=sources[o.name]) if o.name in sources else o for o in application.operators)
+    streams = (replace(stream, rate_tps=rates[stream.ends]) for stream in application.streams)
+    return replace(application, operators=tuple(operators), streams=tuple(streams))
+
+
+def with_degrees(application: Application, degrees: Mapping[str, int]) -> Application:
+    """The application with as many replicas of every operator as it has, no more and no less."""
+    operators = (
+        replace(operator, min_replicas=degrees[operator.name], max_replicas=degrees[operator.name])
+        for operator in application.operators
+    )
+    return replace(application, operators=tuple(operators))
+
+
+def without_downtime(objective: EdrpObjective) -> EdrpObjective:
+    """The same with w_d = 0 and the other weights in their proportion; if there are no others, half each."""
+    rest = objective.response_time + objective.cost
+    if rest == 0:
+        return objective
+    return replace(objective, response_time=objective.response_time / rest, cost=objective.cost / rest, downtime=0.0)

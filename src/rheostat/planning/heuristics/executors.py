@@ -1,0 +1,102 @@
+"""What do the heuristics place? Executors one by one, as Storm's schedulers do, and where there is room for them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rheostat.model.deployment import Deployment
+from rheostat.planning.instance import TOLERANCE, Flags, Indices, Instance, Values
+
+
+@dataclass(frozen=True)
+class Executors:
+    """The graph of executors: every operator as often as it needs replicas, in the order of flow [ODP 6.2]."""
+
+    instance: Instance
+    operator: Indices
+    """The number of every executor's operator."""
+
+    @classmethod
+    def of(cls, instance: Instance) -> "Executors":
+        """As few of every operator as keep up with its load."""
+        degrees = [int(np.nonzero(np.isfinite(row))[0][0]) for row in instance.latencies]
+        return cls(instance, np.repeat(np.arange(len(degrees)), degrees))
+
+    def __len__(self) -> int:
+        return len(self.operator)
+
+    @cached_property
+    def traffic(self) -> Values:
+        """[a, b]: tuples per second from executor a to executor b, streams split evenly."""
+        degree = np.bincount(self.operator)
+        between = np.zeros((len(degree), len(degree)))
+        for rate, (i, j) in zip(self.instance.rates, self.instance.edges.tolist(), strict=True):
+            between[i, j] += rate / (degree[i] * degree[j])
+        return np.asarray(between[np.ix_(self.operator, self.operator)])
+
+    @cached_property
+    def exchanged(self) -> Values:
+        """[a, b]: tuples per second between two executors, both ways."""
+        return np.asarray(self.traffic + self.traffic.T)
+
+    @cached_property
+    def needs(self) -> Values:
+        """Res_i of every executor."""
+        return np.asarray(self.instance.resources[self.operator])
+
+    @cached_property
+    def allowed(self) -> Flags:
+        """[a, u]: whether an executor may be on a node, and fits into it when it is empty."""
+        return np.asarray(self.instance.allowed[self.operator])
+
+    @cached_property
+    def pinned(self) -> Flags:
+        """Executors that have no choice."""
+        return np.asarray(self.allowed.sum(axis=1) == 1)
+
+    @cached_property
+    def capacities(self) -> Values:
+        """Res_u of every node, to be used up."""
+        return self.instance.problem.infrastructure.capacities.astype(float)
+
+    def open(self, executor: int, left: Values) -> Flags:
+        """Nodes that may take an executor and have room for it, given what is left of each."""
+        return np.asarray(self.allowed[executor] & (left >= self.needs[executor] - TOLERANCE))
+
+    def pinned_first(self, order: Indices) -> Indices:
+        """The same order, but those without a choice before all others: nobody may take the only place they have."""
+        return np.concatenate([order[self.pinned[order]], order[~self.pinned[order]]])
+
+    def by_traffic(self) -> Indices:
+        """Executors by what they send and receive, the busiest first; of equals the first in the order of flow."""
+        return np.argsort(-self.exchanged.sum(axis=1), kind="stable")
+
+    def left_by(self, nodes: Indices) -> Values:
+        """What is left of every node when every executor is where `nodes` says; -1 for nowhere yet."""
+        here = nodes >= 0
+        used = np.bincount(nodes[here], weights=self.needs[here], minlength=len(self.capacities))
+        return np.asarray(self.capacities - used)
+
+    def deployment(self, nodes: Indices) -> Deployment:
+        """Executors back to multisets."""
+        count = len(self.instance.names)
+        return self.instance.deployment([tuple(nodes[self.operator == i].tolist()) for i in range(count)])
+
+    def places(self, deployment: Deployment) -> Indices | None:
+        """Where a deployment has the executors; None if it has another number of them, or not enough room."""
+        numbers = [self.instance.numbers(deployment[name]) for name in self.instance.names]
+        if [len(nodes) for nodes in numbers] != np.bincount(self.operator).tolist():
+            return None
+        nodes = np.array([u for chosen in numbers for u in chosen], dtype=np.int64)
+        may = self.allowed[np.arange(len(self)), nodes].all()
+        return nodes if may and (self.left_by(nodes) >= -TOLERANCE).all() else None
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a heuristic has put every executor, and how often it moved one on the way there."""
+
+    nodes: Indices
+    reassignments: int | None = None
+    note: str = ""

@@ -1,0 +1,39 @@
+"""Pietzuch et al.: streams are springs, operators bodies without mass; the system comes to rest [ICDE 2006].
+
+A spring pulls with the traffic of its stream and is as long as the delay, so that at rest the elastic energy Σ λ d² is
+least. The network usage Σ λ d falls with it, indirectly: long springs count more than they should.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rheostat.planning.heuristics.answering import answered
+from rheostat.planning.heuristics.latency_space import Embedding
+from rheostat.planning.heuristics.relaxation import Patience, Relaxation
+from rheostat.planning.instance import Values
+from rheostat.planning.outcome import Outcome
+from rheostat.planning.planner import SILENT, Progress
+from rheostat.planning.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Pietzuch:
+    """Spring relaxation in the latency space, then the nearest node with room; iterated with a threshold."""
+
+    embedding: Embedding | None = Embedding()
+    """How nodes come to their coordinates; None: true delays, and the node of least energy."""
+    patience: Patience = Patience()
+
+    def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
+        """Where everybody is when nobody moves any more."""
+        return answered(problem, progress, Relaxation(spring_rest, 2, self.embedding, self.patience).place)
+
+
+def spring_rest(points: Values, traffic: Values, own: Values) -> Values:  # noqa: ARG001 - wherever it is now
+    """Where springs of these strengths, fixed at these points, hold each other: the weighted mean.
+
+    >>> spring_rest(np.array([[0.0], [4.0]]), np.array([3.0, 1.0]), np.array([9.0]))
+    array([1.])
+    """
+    return np.asarray(traffic @ points / traffic.sum())

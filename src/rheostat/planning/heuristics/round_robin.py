@@ -1,0 +1,38 @@
+"""One executor after the other on one node after the other: Storm's default scheduler, and where others begin."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rheostat.planning.clock import Clock
+from rheostat.planning.heuristics.answering import answered, no_room
+from rheostat.planning.heuristics.executors import Executors, Placement
+from rheostat.planning.outcome import Outcome
+from rheostat.planning.planner import SILENT, Progress
+from rheostat.planning.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRobin:
+    """Goes round the nodes in their order and knows neither traffic nor delays."""
+
+    def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
+        """Executors spread over the nodes, those without a choice first."""
+        return answered(problem, progress, self.place)
+
+    def place(self, executors: Executors, clock: Clock) -> Placement | str:  # noqa: ARG002 - it takes no time
+        """Each on the next node that may take it and has room."""
+        left, size = executors.capacities.copy(), len(executors.capacities)
+        nodes = np.full(len(executors), -1, dtype=np.int64)
+        turn = 0
+        for a in executors.pinned_first(np.arange(len(executors))):
+            open_ = executors.open(a, left)
+            if not open_.any():
+                return no_room(executors, a)
+            if executors.pinned[a]:
+                nodes[a] = int(np.argmax(open_))
+            else:
+                nodes[a] = next(u % size for u in range(turn, turn + size) if open_[u % size])
+                turn = int(nodes[a]) + 1
+            left[nodes[a]] -= executors.needs[a]
+        return Placement(nodes)

@@ -1,0 +1,43 @@
+"""What does a period with k replicas cost? The one cost that learning, predicting and knowing the future minimise."""
+
+from dataclasses import dataclass
+
+from rheostat.errors import InvalidModel
+from rheostat.model.objective import weight_mistakes
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much reconfigurations, slow answers and resources matter; they sum to 1."""
+
+    reconfiguration: float = 0.2
+    """w_rcf."""
+    performance: float = 0.4
+    """w_perf."""
+    resources: float = 0.4
+    """w_res."""
+
+    def __post_init__(self) -> None:
+        """Refuses weights that are none, or do not sum to 1."""
+        named = {
+            "reconfiguration": self.reconfiguration,
+            "performance": self.performance,
+            "resources": self.resources,
+        }
+        if found := weight_mistakes(named):
+            raise InvalidModel("cost weights", found)
+
+
+def period_cost(weights: Weights, *, changed: bool, too_slow: bool, share_of_replicas: float) -> float:
+    """c(s, a, s') = w_rcf 1{a≠0} + w_perf 1{R(k+a, λ') > R_max,op} + w_res (k+a) / K_max [EDF, eq. 1]."""
+    return known_cost(weights, changed=changed, share_of_replicas=share_of_replicas) + weights.performance * too_slow
+
+
+def known_cost(weights: Weights, *, changed: bool, share_of_replicas: float) -> float:
+    """c_k(s, a): what is known before the period, the rest c_u(s') is the performance term [EDF, eq. 4]."""
+    return weights.reconfiguration * changed + weights.resources * share_of_replicas
+
+
+def unknown_cost(weights: Weights, cost: float, *, changed: bool, share_of_replicas: float) -> float:
+    """c_u,i = c_i - c_k(s, a): what the period cost beyond what was known [EDF_5_2, eq. 3]."""
+    return cost - known_cost(weights, changed=changed, share_of_replicas=share_of_replicas)

@@ -1,0 +1,80 @@
+"""Many runs of one scenario, side by side on all processors: which control system fares best?"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+from rheostat.control.settings import ControlSettings
+from rheostat.policies.costs import Weights
+from rheostat.simulation.costing import total_cost
+from rheostat.simulation.running import simulate
+from rheostat.simulation.scenario import Scenario
+from rheostat.simulation.summary import EVERYTHING, Exclusion, Summary, summarise
+
+ORACLE = "oracle"
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What all of them have to cope with, and how they are judged."""
+
+    scenario: Scenario
+    until_seconds: float
+    objective_ms: float
+    bounds_ms: Mapping[str, float]
+    weights: Weights = Weights()
+    period_seconds: float = 30.0
+    exclusion: Exclusion = EVERYTHING
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """What came of one control system."""
+
+    name: str
+    summary: Summary
+    cost: float
+    """Sum of EDF's (1) over periods and operators."""
+
+
+def compared(
+    contest: Contest,
+    entrants: Mapping[str, ControlSettings],
+    processes: int = 2,
+    told: Callable[[str], None] = lambda _: None,
+) -> dict[str, Entrant]:
+    """Runs everybody, in the order in which they were given; `told` hears who is through."""
+    found = {}
+    for entrant in _run(contest, entrants.items(), processes):
+        found[entrant.name] = entrant
+        told(entrant.name)
+    return {name: found[name] for name in entrants}
+
+
+def ratios(entrants: Mapping[str, Entrant]) -> dict[str, float | None]:
+    """The cost of everybody by that of the oracle, where there is one."""
+    oracle = entrants.get(ORACLE)
+    return {name: each.cost / oracle.cost if oracle and oracle.cost > 0 else None for name, each in entrants.items()}
+
+
+def _run(contest: Contest, entrants: Iterable[tuple[str, ControlSettings]], processes: int) -> Iterator[Entrant]:
+    if processes <= 1:
+        for name, settings in entrants:
+            yield _one(contest, name, settings)
+        return
+    # Fresh processes: a fork would inherit whatever threads there are.
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(_one, contest, name, settings) for name, settings in entrants]):
+            yield future.result()
+
+
+def _one(contest: Contest, name: str, settings: ControlSettings) -> Entrant:
+    run = simulate(
+        contest.scenario, settings, contest.until_seconds, seed=contest.seed, objective_ms=contest.objective_ms
+    )
+    cost = total_cost(
+        run.recording, contest.scenario.application, contest.bounds_ms, contest.weights, contest.period_seconds
+    )
+    return Entrant(name, summarise(run.recording, contest.exclusion), cost)

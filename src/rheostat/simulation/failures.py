@@ -1,0 +1,44 @@
+"""Nodes that fail: at given moments, or by chance."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf, isfinite
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Failure:
+    """A node is lost, and perhaps comes back."""
+
+    at_seconds: float
+    node: str
+    lasts_seconds: float = inf
+    """How long it is down; infinite if it never comes back."""
+
+    def __post_init__(self) -> None:
+        """Refuses a failure that never happens, or ends before it begins."""
+        if not (isfinite(self.at_seconds) and self.at_seconds >= 0 and self.lasts_seconds > 0):
+            raise ValueError(f"a failure needs a moment >= 0 and lasts longer than 0 s, got {self}")
+
+    @property
+    def until_seconds(self) -> float:
+        """When the node is back."""
+        return self.at_seconds + self.lasts_seconds
+
+
+def random_failures(
+    nodes: Iterable[str], until_seconds: float, *, every_seconds: float, lasting_seconds: float, seed: int = 0
+) -> tuple[Failure, ...]:
+    """Failures of every node by itself: exponential times between them, exponential times until it is back."""
+    if not (every_seconds > 0 and lasting_seconds > 0 and isfinite(until_seconds)):
+        raise ValueError(f"need times > 0, got every {every_seconds} s, lasting {lasting_seconds} s")
+    rng = np.random.default_rng((seed, 4))
+    found = []
+    for node in nodes:
+        moment = float(rng.exponential(every_seconds))
+        while moment < until_seconds:
+            lasts = max(float(rng.exponential(lasting_seconds)), 1e-3)
+            found.append(Failure(moment, node, lasts))
+            moment += lasts + float(rng.exponential(every_seconds))
+    return tuple(sorted(found))

@@ -1,0 +1,147 @@
+"""`rheostat simulate` and `compare-policies`: text, JSON, files, exit codes, and what is wrong with the input."""
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from rheostat.control.journal import from_line
+from rheostat.simulation.recording import Recording
+
+TOUR = ("clicks.yaml", "sites.yaml")
+HILL = ("--workload", "ramp 100 1200 for 900; ramp 1200 100 for 900", "--hours", "0.5")
+
+
+def test_a_policy_that_scales_keeps_an_objective_that_holding_breaks(rheostat):
+    scaled = rheostat("simulate", *TOUR, *HILL, "--objective-ms", 100, "--json")
+    held = rheostat("simulate", *TOUR, *HILL, "--objective-ms", 100, "--policy", "hold", "--json")
+    assert (scaled.code, held.code) == (0, 1)
+    assert scaled.json["ok"] is True
+    assert scaled.json["summary"]["reconfigurations"] >= 4
+    assert held.json["summary"]["reconfigurations"] == 0
+    assert held.json["summary"]["mean_ms"] > 100 > scaled.json["summary"]["mean_ms"]
+    assert scaled.json["granted"] <= scaled.json["asked"]
+    assert "busy" in scaled.json["events"][0]["why"]
+
+
+def test_the_answer_is_a_table_with_a_line_for_the_policy(rheostat):
+    answer = rheostat("simulate", *TOUR, *HILL, "--set", "scale_out=0.5", "--global", "token-bucket")
+    assert answer.code == 0
+    header, line, *_ = answer.out.splitlines()
+    assert "mean ms" in header
+    assert "downtime %" in header
+    assert line.startswith("threshold")
+    assert "granted" in answer.out.splitlines()[-1]
+
+
+def test_the_run_is_written_as_a_page_a_recording_and_a_journal(rheostat, tmp_path):
+    page, recording, journal = (tmp_path / name for name in ("run.html", "run.json", "run.jsonl"))
+    answer = rheostat(
+        "simulate", *TOUR, *HILL, "--report", page, "--recording", recording, "--journal", journal, "--seed", 3
+    )
+    assert answer.code == 0
+    assert answer.err.count("written:") == 3
+    assert "<svg" in page.read_text()
+    assert "seed: 3" in page.read_text()
+    assert Recording.load(recording).seconds[-1] == 1800
+    assert {from_line(line).kind for line in journal.read_text().splitlines()} >= {"proposal", "decision", "effect"}
+
+
+def test_the_same_seed_gives_the_same_journal_byte_for_byte(rheostat, tmp_path):
+    def journal(seed, name):
+        path = tmp_path / name
+        rheostat("simulate", *TOUR, *HILL, "--noise", 0.2, "--seed", seed, "--policy", "q-learning", "--journal", path)
+        return path.read_bytes()
+
+    assert journal(1, "a") == journal(1, "b")
+    assert journal(1, "a") != journal(2, "c")
+
+
+def test_a_recorded_trace_is_scaled_and_replayed_faster(rheostat, tmp_path):
+    trace, out = tmp_path / "trace.csv", tmp_path / "run.json"
+    trace.write_text("0,1\n3600,3\n7200,2\n")
+    answer = rheostat(
+        *("simulate", *TOUR, "--workload", trace, "--between", 50, 150, "--speed", 4, "--hours", 0.5),
+        *("--recording", out, "--policy", "hold"),
+    )
+    assert answer.code == 0
+    rates = Recording.load(out).column("rate_tps")
+    assert (rates[0], max(rates), rates[-1]) == pytest.approx((50, 150, 100), rel=0.02)
+
+
+def test_nodes_come_and_go_under_the_control_that_has_them(rheostat):
+    told = rheostat("simulate", *TOUR, *HILL, "--control", "e2df", "--json").json
+    assert any(event["kind"] == "node" for event in told["events"])
+
+
+def test_a_planned_control_says_what_it_needs(rheostat):
+    answer = rheostat("simulate", *TOUR, *HILL, "--control", "s-edrp")
+    assert answer.code == 1
+    assert "needs a planner and an objective" in answer.err
+
+
+def test_policies_are_compared_with_the_one_that_knows_the_future(rheostat, tmp_path):
+    picture = tmp_path / "costs.svg"
+    chosen = ("--policies", "hold,threshold,threshold+token-bucket,oracle", "--processes", 1)
+    told = rheostat("compare-policies", *TOUR, *HILL, *chosen, "--objective-ms", 100, "--svg", picture, "--json").json
+    by_name = {each["policy"]: each for each in told["policies"]}
+    assert list(by_name) == ["hold", "threshold", "threshold+token-bucket", "oracle"]
+    assert by_name["oracle"]["by_oracle"] == 1
+    assert by_name["hold"]["by_oracle"] > by_name["threshold"]["by_oracle"] > 1
+    ET.fromstring(picture.read_text())  # noqa: S314 - our own
+    text = rheostat("compare-policies", *TOUR, *HILL, "--policies", "hold,oracle", "--processes", 1)
+    assert text.code == 0
+    assert "by oracle" in text.out.splitlines()[0]
+
+
+def test_several_processes_give_what_one_gives(rheostat):
+    chosen = (*TOUR, "--workload", "300", "--hours", 0.1, "--policies", "hold,threshold", "--json")
+    one, two = (rheostat("compare-policies", *chosen, "--processes", number) for number in (1, 2))
+    assert one.json == two.json
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        pytest.param(
+            ("--policy", "treshold"), 1, "there is no policy 'treshold'; did you mean 'threshold'", id="policy"
+        ),
+        pytest.param(("--set", "scale_out=1.5"), 1, "need 0 < scale_out < 1", id="a threshold that cannot settle"),
+        pytest.param(("--set", "slack=1"), 1, "0 < slack < 1", id="a slack that cannot settle"),
+        pytest.param(("--set", "scale_out"), 2, "'scale_out' is not `name=value`", id="a setting without a value"),
+        pytest.param(("--set", "size=3"), 1, "threshold has no setting 'size'", id="an unknown setting"),
+        pytest.param(
+            ("--policy", "q-learning", "--set", 'weights={"reconfiguration": 0.5}'), 1, "sum to 1.3", id="weights"
+        ),
+        pytest.param(("--global", "tokens"), 1, "there is no policy 'tokens'", id="an unknown global policy"),
+        pytest.param(("--control", "storm"), 1, "there is no kind of control 'storm'", id="an unknown control"),
+        pytest.param(("--workload", "fast"), 2, "'fast' is no number", id="a workload in words"),
+        pytest.param(("--workload", "absent.csv"), 2, "absent.csv", id="a missing trace"),
+        pytest.param(("--workload", "120", "--between", "1", "2"), 2, "leave out --between", id="a scaled curve"),
+        pytest.param(("--between", "9", "3"), 2, "need 0 <= least <= greatest", id="rates the wrong way round"),
+        pytest.param(("--hours", "0"), 2, "--hours: 0.0 is not a finite number > 0", id="no time"),
+        pytest.param(("--objective-ms", "-1"), 2, "--objective-ms", id="a negative objective"),
+        pytest.param(("--bound", "nobody=3"), 1, "there is no operator 'nobody'", id="a bound of nobody"),
+        pytest.param(("--burst", "nobody=3"), 2, "there is no operator 'nobody'", id="a burst of nobody"),
+        pytest.param(("--deployment", "goals.yaml"), 2, "not a deployment", id="a deployment that is none"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line_without_a_traceback(rheostat, arguments, code, told):
+    answer = rheostat("simulate", *TOUR, *arguments)
+    assert answer.code == code
+    assert told.lower() in " ".join(answer.err.lower().split())
+    assert "Traceback" not in answer.err
+
+
+def test_every_line_of_a_trace_that_cannot_be_used_is_told(rheostat, tmp_path):
+    trace = tmp_path / "trace.csv"
+    trace.write_text("0,1\n60,many\n120,2\n180,2\n900,2\n")
+    answer = rheostat("simulate", *TOUR, "--workload", trace)
+    assert answer.code == 1
+    assert f"{trace}:2: 'many' is no rate" in answer.err
+    assert f"{trace}:5: 720 s are missing" in answer.err
+
+
+def test_a_policy_nobody_knows_cannot_be_compared(rheostat):
+    answer = rheostat("compare-policies", *TOUR, "--policies", "hold,oracel")
+    assert answer.code == 2
+    assert "did you mean 'oracle'" in answer.err

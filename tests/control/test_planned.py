@@ -1,0 +1,143 @@
+"""Deployments by a planner, at run time."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from rheostat.control.monitor import Monitor
+from rheostat.control.outlook import Outlook
+from rheostat.control.planned import PlannedManager, measured_application, with_degrees, without_downtime
+from rheostat.model.application import Application, Kind, Operator, Stream
+from rheostat.model.deployment import Deployment
+from rheostat.model.latency import MM1
+from rheostat.model.objective import Bounds, EdrpObjective, OdpObjective
+from rheostat.planning.exhaustive import Exhaustive
+from rheostat.planning.outcome import Outcome, Status
+from tests.control.still_world import StillWorld, nodes
+
+SMALL = Application(
+    "words",
+    (
+        Operator("source", Kind.SOURCE, rate_tps=10, latency=MM1(1000), pin="n0"),
+        Operator("count", max_replicas=2, latency=MM1(100)),
+    ),
+    (Stream("source", "count"),),
+)
+AT_START = Deployment.single({"source": "n0", "count": "n1"})
+OBJECTIVE = EdrpObjective(0.3, 0.3, 0.4, Bounds(1000, 30, 60))
+
+
+@dataclass
+class Asked:
+    """A planner that remembers what it was asked, and answers like another."""
+
+    planner: object = field(default_factory=Exhaustive)
+    problems: list = field(default_factory=list)
+
+    def plan(self, problem, *args):
+        self.problems.append(problem)
+        return self.planner.plan(problem, *args)
+
+
+@dataclass
+class Clueless:
+    def plan(self, *_):
+        return Outcome(Status.INFEASIBLE, conflict=("count is saturated", "on every node"))
+
+
+def small_world(rate=10.0, **settings):
+    return StillWorld(AT_START, nodes(3), SMALL, {"source": 0.1, "count": 0.5}, rate_tps=rate, **settings)
+
+
+def managed(world, planner=None, objective=OBJECTIVE, **settings):
+    outlook = Outlook(world.application, Monitor(world))
+    planner = planner or Asked()
+    return PlannedManager(planner, outlook, world, world.clock, world.journal, objective, **settings), planner
+
+
+def stepped(manager, world, *minutes):
+    for minute in minutes:
+        world.clock.wait_until(60.0 * minute)
+        manager.step(world.clock.now_seconds())
+
+
+def test_s_edrp_plans_in_every_period_with_the_rates_that_were_measured():
+    world = small_world(rate=10.0)
+    manager, planner = managed(world)
+    stepped(manager, world, 0)
+    assert len(world.deployed["count"]) == 1
+    world.rate_tps = 150.0
+    stepped(manager, world, 1, 2)
+    assert len(world.deployed["count"]) == 2
+    assert [problem.application.rates.operators["source"] for problem in planner.problems] == [10.0, 150.0, 150.0]
+
+
+def test_the_first_plan_does_not_count_downtime_and_later_ones_do():
+    world = small_world()
+    manager, planner = managed(world)
+    stepped(manager, world, 0, 1)
+    first, second = (problem.objective for problem in planner.problems)
+    assert (first.response_time, first.cost, first.downtime) == (0.5, 0.5, 0.0)
+    assert second == OBJECTIVE
+
+
+def test_what_was_expected_is_journaled():
+    world = small_world(rate=150.0)
+    manager, _ = managed(world)
+    stepped(manager, world, 0)
+    plan, effect = world.entries("plan")[0], world.entries("effect")[0]
+    assert plan["status"] == "optimal"
+    assert plan["predicted"]["response_ms"] > 0
+    assert effect["outcome"] == "done"
+    assert effect["predicted"] == plan["predicted"]
+
+
+def test_without_rates_it_holds_and_says_so():
+    world = small_world(rate=None)
+    manager, planner = managed(world)
+    stepped(manager, world, 0)
+    assert planner.problems == []
+    assert world.entries("plan")[0]["held"] == "the rates are not known"
+
+
+def test_what_a_planner_cannot_answer_changes_nothing_and_is_told():
+    world = small_world()
+    manager, _ = managed(world, Clueless())
+    stepped(manager, world, 0)
+    assert world.changes == []
+    assert world.entries("plan")[0]["held"] == "count is saturated; on every node"
+
+
+def test_s_odp_plans_on_the_first_rates_and_then_only_when_a_node_is_lost():
+    world = small_world(rate=None)
+    manager, planner = managed(world, objective=OdpObjective(), every_period=False, keeps_degrees=True)
+    stepped(manager, world, 0)
+    world.rate_tps = 10.0
+    stepped(manager, world, 1, 2, 3)
+    assert len(planner.problems) == 1
+    world.deployed = AT_START
+    world.lose("n1")
+    stepped(manager, world, 4, 5)
+    assert len(planner.problems) == 2
+    assert "n1" not in world.deployed.nodes()
+    assert planner.problems[1].current is None
+
+
+def test_odp_places_as_many_replicas_as_there_are():
+    fixed = with_degrees(SMALL, {"source": 1, "count": 2})
+    assert [(operator.min_replicas, operator.max_replicas) for operator in fixed.operators] == [(1, 1), (2, 2)]
+
+
+def test_measured_streams_replace_what_was_declared():
+    world = small_world(rate=40.0)
+    outlook = Outlook(SMALL, Monitor(world))
+    outlook.refresh(0.0)
+    assert measured_application(outlook).rates.streams == {("source", "count"): 40.0}
+
+
+@pytest.mark.parametrize(
+    ("weights", "left"), [((0.3, 0.3, 0.4), (0.5, 0.5)), ((0.6, 0.0, 0.4), (1.0, 0.0)), ((0.0, 0.6, 0.4), (0.0, 1.0))]
+)
+def test_weights_without_downtime_keep_their_proportion(weights, left):
+    objective = without_downtime(EdrpObjective(*weights, Bounds(1, 1, 1)))
+    assert (objective.response_time, objective.cost, objective.downtime) == (*left, 0.0)

@@ -1,0 +1,187 @@
+"""Forecasts, schedules of least cost, the predictive policy and the oracle."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rheostat.model.latency import MM1
+from rheostat.policies.costs import Weights
+from rheostat.policies.forecast import Trend
+from rheostat.policies.hold import Hold
+from rheostat.policies.model_based import ModelBased
+from rheostat.policies.oracle import Oracle
+from rheostat.policies.predictive import Predictive
+from rheostat.policies.q_learning import QLearning
+from rheostat.policies.schedule import least_cost_schedule, period_costs, schedule_cost
+from rheostat.policies.threshold import Threshold
+from rheostat.policies.views import OperatorView
+from tests.contracts.policy import OperatorPolicyContract
+
+WEIGHTS = Weights()
+QUEUE = MM1(100.0)
+BOUND_MS = 20.0
+"""A replica is quick enough up to 50 tuples/s."""
+
+cost_tables = st.integers(1, 3).flatmap(
+    lambda most: st.lists(st.lists(st.floats(0, 1), min_size=most, max_size=most), min_size=1, max_size=5)
+)
+
+
+def test_a_period_costs_its_replicas_and_its_slowness():
+    costs = period_costs([40.0, 80.0], QUEUE, BOUND_MS, WEIGHTS, 2)
+    assert costs == pytest.approx(np.array([[0.2, 0.4], [0.6, 0.4]]))
+
+
+@given(cost_tables, st.floats(0, 1), st.integers(1, 3))
+def test_the_schedule_is_the_best_of_all(drawn, change_cost, start):
+    costs = np.array(drawn)
+    periods, most = costs.shape
+    start = min(start, most)
+    schedule, cost = least_cost_schedule(costs, change_cost, start)
+    everything = product(range(1, most + 1), repeat=periods)
+    best = min(schedule_cost(costs, change_cost, start, every) for every in everything)
+    assert cost == pytest.approx(best)
+    assert schedule_cost(costs, change_cost, start, schedule) == pytest.approx(best)
+
+
+def test_staying_wins_a_tie():
+    assert least_cost_schedule(np.array([[0.5, 0.4]]), 0.1, 1)[0] == [1]
+
+
+def test_nothing_costs_nothing():
+    assert least_cost_schedule(np.zeros((0, 3)), 0.2, 1) == ([], 0.0)
+
+
+def test_a_straight_line_is_forecast_without_error():
+    trend = Trend(0.0, 10.0)
+    for rate in range(10, 200, 10):
+        trend = trend.after(float(rate), 0.5, 0.2)
+    assert trend.ahead(3, margin=1.0, damping=1.0) == pytest.approx([200.0, 210.0, 220.0])
+    assert trend.error == pytest.approx(0.0)
+
+
+def test_a_slope_is_found_and_damped_and_a_rate_is_never_negative():
+    trend = Trend(100.0)
+    for rate in range(110, 400, 10):
+        trend = trend.after(float(rate), 0.5, 0.2)
+    assert trend.slope == pytest.approx(10.0, abs=0.5)
+    first, second = trend.ahead(2, 0.0, 0.5)
+    assert second - first == pytest.approx((first - trend.level) / 2)
+    assert Trend(5.0, -10.0).ahead(3, 0.0, 1.0) == [0.0, 0.0, 0.0]
+
+
+def test_the_margin_is_what_it_was_wrong_by():
+    trend = Trend(100.0)
+    for rate in [150.0, 50.0] * 40:
+        trend = trend.after(rate, 0.1, 0.2)
+    assert trend.ahead(1, 1.0, 0.9)[0] - trend.ahead(1, 0.0, 0.9)[0] == pytest.approx(trend.error)
+    assert trend.error == pytest.approx(50.0, rel=0.15)
+
+
+def view(step, replicas, rate, most=6):
+    load = rate / replicas
+    utilization = (min(1.0, load / 100.0),) * replicas
+    latency = min(1e6, QUEUE.latency_ms(load))
+    return OperatorView("count", 30.0 * step, replicas, 1, most, utilization, rate, latency, 100.0, 0.0)
+
+
+def followed(policy, rates, most=6):
+    """What a policy costs on a trace: at the beginning of a period it knows the period before."""
+    memory, replicas, schedule = policy.begin(), 1, []
+    for step, _ in enumerate(rates):
+        proposal, memory = policy.decide(view(step, replicas, rates[max(0, step - 1)], most), memory)
+        replicas = proposal.wanted
+        schedule.append(replicas)
+    costs = period_costs(rates, QUEUE, BOUND_MS, WEIGHTS, most)
+    return schedule_cost(costs, WEIGHTS.reconfiguration, 1, schedule), schedule
+
+
+def oracle(rates, most=6):
+    return Oracle(tuple(rates), max_replicas=most, latency=QUEUE, latency_bound_ms=BOUND_MS, weights=WEIGHTS)
+
+
+rates_over_time = st.lists(st.sampled_from([0.0, 30.0, 45.0, 80.0, 120.0, 260.0]), min_size=1, max_size=30)
+
+
+@settings(max_examples=25, deadline=None)
+@given(rates_over_time)
+def test_nobody_does_better_than_the_oracle_on_its_own_cost(rates):
+    limit = oracle(rates)
+    cost, schedule = followed(limit, rates)
+    assert schedule == list(limit.schedule)
+    assert cost == pytest.approx(limit.cost)
+    learners = {"weights": WEIGHTS, "latency_bound_ms": BOUND_MS}
+    others = [
+        Hold(),
+        Threshold(0.5),
+        Predictive(WEIGHTS, BOUND_MS),
+        Predictive(WEIGHTS, BOUND_MS, QUEUE),
+        QLearning(**learners, exploration=0.3),
+        ModelBased(**learners),
+    ]
+    for policy in others:
+        assert followed(policy, rates)[0] >= limit.cost - 1e-9
+
+
+def test_the_oracle_scales_before_the_peak_and_does_not_follow_what_is_over_soon():
+    # One quick period costs 0.4 for being slow; going up and down again 0.4 for the changes, and the replica.
+    assert oracle([40.0, 80.0, 40.0, 40.0]).schedule == (1, 1, 1, 1)
+    assert oracle([40.0] * 2 + [80.0] * 9 + [40.0] * 9).schedule == (1,) * 2 + (2,) * 9 + (1,) * 9
+
+
+def test_the_oracle_holds_before_and_after_its_trace():
+    limit = oracle([80.0])
+    assert limit.decide(view(0, 1, 80.0), None)[0].wanted == 2
+    assert limit.decide(view(1, 1, 80.0), None)[0].wanted == 1
+
+
+def test_on_a_slow_wave_the_predictive_policy_is_near_the_oracle():
+    rates = [160 + 120 * float(np.sin(2 * np.pi * step / 200)) for step in range(800)]
+    predicted, _ = followed(Predictive(WEIGHTS, BOUND_MS, QUEUE), rates)
+    assert predicted <= 1.15 * oracle(rates).cost
+    assert predicted < followed(Threshold(0.5), rates)[0]
+
+
+def test_a_rise_is_met_before_it_arrives():
+    rates = [10.0 + 2.0 * step for step in range(60)]
+    _, schedule = followed(Predictive(WEIGHTS, BOUND_MS, QUEUE, margin=0.0), rates)
+    scaled_out = schedule.index(2)
+    assert rates[scaled_out] <= 52.0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"horizon_periods": 0}, {"smoothing": 0.0}, {"damping": 1.5}, {"margin": -1.0}, {"latency_bound_ms": 0.0}]
+)
+def test_predicting_nothing_is_refused(wrong):
+    with pytest.raises(ValueError, match="need"):
+        Predictive(**wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"rates_tps": (float("nan"),)},
+        {"rates_tps": (-1.0,)},
+        {"period_seconds": 0.0},
+        {"start_replicas": 2},
+        {"min_replicas": 0},
+    ],
+)
+def test_an_oracle_that_cannot_know_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"need|finite number"):
+        Oracle(**wrong)
+
+
+class TestPredictiveContract(OperatorPolicyContract):
+    @pytest.fixture
+    def policy(self):
+        return Predictive(horizon_periods=4)
+
+
+class TestOracleContract(OperatorPolicyContract):
+    @pytest.fixture
+    def policy(self):
+        return oracle([10.0, 90.0, 300.0, 20.0], most=8)

@@ -1,0 +1,50 @@
+"""Policies by name."""
+
+import pytest
+
+from rheostat.errors import InvalidModel
+from rheostat.policies.costs import Weights
+from rheostat.policies.registry import POLICIES, policy_named
+
+
+@pytest.mark.parametrize("name", sorted(POLICIES))
+def test_every_policy_can_be_had_by_its_name_with_its_defaults(name):
+    assert policy_named(name).name == name
+
+
+def test_options_are_the_fields_and_weights_may_be_a_mapping():
+    weights = {"reconfiguration": 0.4, "performance": 0.4, "resources": 0.2}
+    policy = policy_named("q-learning", {"weights": weights, "seed": 7})
+    assert policy.weights == Weights(0.4, 0.4, 0.2)
+    assert policy.seed == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("threshhld", {}, "policy: policy.name: there is no policy 'threshhld'; did you mean 'threshold'?"),
+        (
+            "threshold",
+            {"scaleout": 0.4},
+            "policy.scaleout: threshold has no setting 'scaleout'; did you mean 'scale_out'",
+        ),
+        ("doubling", {"scale_in": 0.4}, "thresholds that cannot settle"),
+        (
+            "model-based",
+            {"weights": {"performance": 0.9}},
+            "policy.weights: the weights sum to 1.5; make them sum to 1",
+        ),
+        ("flink", {"utilization": "high"}, "policy: "),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line_each(name, options, said):
+    with pytest.raises(InvalidModel) as caught:
+        policy_named(name, options)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_all_mistakes_are_told_at_once():
+    with pytest.raises(InvalidModel) as caught:
+        policy_named("threshold", {"scaleout": 0.4, "slack": 2.0, "nonsense": 1})
+    assert len(caught.value.mistakes) == 3
