@@ -52,6 +52,17 @@ def test_only_an_operator_all_of_whose_executors_are_idle_is_halved():
     assert not doubling.all_underloaded((0.1, 0.2), 0.2)
 
 
+def test_the_more_executors_are_busy_the_greater_the_score_of_a_scale_out():
+    proposals, _ = Doubling().decide_all(seen(a=[0.9, 0.1], b=[0.9, 0.9]), Doubling().begin())
+    assert (proposals["a"].score, proposals["b"].score) == (0.5, 1.0)
+
+
+def test_the_busiest_decides_the_score_of_a_scale_in_and_holding_has_none():
+    proposals, _ = Doubling().decide_all(seen(a=[0.1, 0.05], b=[0.0]), Doubling().begin())
+    assert proposals["a"].score == pytest.approx(0.5)
+    assert proposals["b"].score == 0.0
+
+
 def test_a_minimum_is_kept():
     view = ApplicationView(0.0, (OperatorView("detector", 0.0, 6, 4, 20, (0.0,) * 6),))
     assert wanted(view) == {"detector": 4}

@@ -174,6 +174,25 @@ def test_q_learning_converges_to_the_value_iteration():
         assert memory.values[level, k - 1, ACTIONS.index(action)] == pytest.approx(value, abs=0.02)
 
 
+def test_q_learning_takes_the_action_of_least_value_and_of_equals_it_holds():
+    policy = QLearning(rate_levels=1, exploration=0.0)
+    values = np.zeros((2, MOST, 3))
+    values[1, 1] = [0.5, 0.7, 0.2]
+    learned = q_learning.QMemory(values)
+    assert policy.decide(view(2, 1), learned)[0].wanted == 3
+    values[1, 1] = [0.5, 0.2, 0.7]
+    assert policy.decide(view(2, 1), learned)[0].wanted == 1
+    values[1, 1] = [0.5, 0.5, 0.5]
+    assert policy.decide(view(2, 1), learned)[0].wanted == 2
+
+
+def test_at_its_bound_a_response_is_in_time():
+    learner, at = Learner(WEIGHTS, latency_bound_ms=100.0), view(1, 2)
+    assert at.latency_ms == 100.0
+    assert learner.cost(at, 0) == pytest.approx(0.1)
+    assert replace(learner, latency_bound_ms=99.9).cost(at, 0) == pytest.approx(0.6)
+
+
 def test_what_was_not_seen_is_not_learned_from():
     policy = ModelBased(WEIGHTS, 10.0, rate_levels=3)
     _, memory = policy.decide(view(1, 1), policy.begin())

@@ -1,5 +1,6 @@
 """Forecasts, schedules of least cost, the predictive policy and the oracle."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -33,6 +34,11 @@ cost_tables = st.integers(1, 3).flatmap(
 def test_a_period_costs_its_replicas_and_its_slowness():
     costs = period_costs([40.0, 80.0], QUEUE, BOUND_MS, WEIGHTS, 2)
     assert costs == pytest.approx(np.array([[0.2, 0.4], [0.6, 0.4]]))
+
+
+def test_at_the_bound_a_period_is_quick_enough():
+    assert period_costs([50.0], QUEUE, BOUND_MS, WEIGHTS, 1).tolist() == [[0.4]]
+    assert period_costs([50.01], QUEUE, BOUND_MS, WEIGHTS, 1).tolist() == [[0.8]]
 
 
 @given(cost_tables, st.floats(0, 1), st.integers(1, 3))
@@ -136,6 +142,8 @@ def test_the_oracle_holds_before_and_after_its_trace():
     limit = oracle([80.0])
     assert limit.decide(view(0, 1, 80.0), None)[0].wanted == 2
     assert limit.decide(view(1, 1, 80.0), None)[0].wanted == 1
+    later = replace(limit, start_seconds=60.0)
+    assert [later.decide(view(step, 1, 80.0), None)[0].wanted for step in (1, 2, 3)] == [1, 2, 1]
 
 
 def test_on_a_slow_wave_the_predictive_policy_is_near_the_oracle():
@@ -165,6 +173,7 @@ def test_predicting_nothing_is_refused(wrong):
     [
         {"rates_tps": (float("nan"),)},
         {"rates_tps": (-1.0,)},
+        {"rates_tps": (float("inf"),)},
         {"period_seconds": 0.0},
         {"start_replicas": 2},
         {"min_replicas": 0},

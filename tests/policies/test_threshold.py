@@ -39,7 +39,8 @@ def test_decisions(utilizations, wanted):
 
 def test_bounds_are_kept():
     assert decided(0.9, 0.9, most=2).wanted == 2
-    assert decided(0.0, 0.0, least=2).wanted == 2
+    least = decided(0.0, 0.0, least=2)
+    assert (least.wanted, least.score) == (2, 0.0)
 
 
 def test_a_replica_above_the_threshold_is_overload():

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rheostat.cli.evaluate import Downtime
-from rheostat.cli.output import Complaint, WrongUse, answer_json, page, warn
+from rheostat.cli.output import Complaint, WrongUse, answer_json, page, say, warn
 from rheostat.cli.simulate_inputs import Conditions, options_of, scenario_of, with_bounds
 from rheostat.cli.simulate_report import summary_table
 from rheostat.control.settings import ControlSettings
@@ -16,7 +16,7 @@ from rheostat.model.graph import did_you_mean
 from rheostat.policies.costs import Weights
 from rheostat.policies.registry import GRANTING, POLICIES
 from rheostat.simulation.charts import ACCENT, COLOURS, FAINT, INK
-from rheostat.simulation.comparing import ORACLE, Contest, Entrant, compared, ratios
+from rheostat.simulation.comparing import Contest, Entrant, compared, limit, ratios
 
 app = typer.Typer(add_completion=False)
 
@@ -57,8 +57,8 @@ def compare_policies(
 ) -> None:
     """Run many policies on one workload, and compare them with one that knows the future.
 
-    The one that knows the future knows every rate, not where replicas will be: on nodes of different speeds another
-    policy can be cheaper by luck.
+    The one that knows the future knows every rate, not what its own changes will cost in waiting tuples, nor how fast
+    the nodes are: another policy's run can be cheaper. The limit at the end is what it would pay on paper.
     """
     sample = min(period, 30.0)
     conditions = Conditions(
@@ -73,20 +73,21 @@ def compare_policies(
         settings.check(scenario.application)
     contest = Contest(scenario, conditions.seconds, objective_ms, bounds, weighed, period, seed=seed)
     found = compared(contest, entrants, processes, lambda name: warn(f"done: {name}"))
-    by_oracle = ratios(found)
+    by_oracle, least = ratios(found), limit(contest)
     if svg is not None:
-        svg.write_text(drawn(found), encoding="utf-8")
+        svg.write_text(drawn(found, least), encoding="utf-8")
         warn(f"written: {svg}")
     if as_json:
         told: list[dict[str, Any]] = [
             {"policy": n, **asdict(e.summary), "total_cost": e.cost, "by_oracle": by_oracle[n]}
             for n, e in found.items()
         ]
-        answer_json(ok=True, policies=told)
+        answer_json(ok=True, limit=least, policies=told)
     else:
         costs: dict[str, float | None] = {name: each.cost for name, each in found.items()}
         extra = {"total cost": costs, "by oracle": by_oracle}
         page().print(summary_table({name: each.summary for name, each in found.items()}, extra))
+        say(f"the least anybody could pay who knows every rate and whose changes take no time: {least:.1f}")
 
 
 def _names(text: str) -> list[str]:
@@ -117,11 +118,10 @@ def _settings(name: str, common: ControlSettings, bounds: Any, weights: Weights)
     )
 
 
-def drawn(entrants: dict[str, Entrant]) -> str:
-    """Costs as bars, the cheapest first, with a line where the oracle is."""
+def drawn(entrants: dict[str, Entrant], least: float) -> str:
+    """Costs as bars, the cheapest first, with a line at the least anybody could pay."""
     ordered = sorted(entrants.values(), key=lambda each: each.cost)
     most, height = max(each.cost for each in ordered) or 1.0, 26
-    oracle = entrants.get(ORACLE)
     box = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {height * len(ordered) + 30}"'
     parts = [f'<svg {box} font-family="sans-serif" font-size="12" fill="{INK}">']
     for i, each in enumerate(ordered):
@@ -132,8 +132,6 @@ def drawn(entrants: dict[str, Entrant]) -> str:
             f'<rect x="160" y="{y + 2}" width="{width:.1f}" height="18" fill="{COLOURS[0]}"/>',
             f'<text x="610" y="{y + 15}">{each.cost:.1f}</text>',
         ]
-    if oracle is not None:
-        x = 160 + 440 * oracle.cost / most
-        bottom = 10 + height * len(ordered)
-        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="6" y2="{bottom}" stroke="{ACCENT}" stroke-dasharray="5 3"/>')
+    x, bottom = 160 + 440 * least / most, 10 + height * len(ordered)
+    parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="6" y2="{bottom}" stroke="{ACCENT}" stroke-dasharray="5 3"/>')
     return "\n".join([*parts, "</svg>"]) + "\n"

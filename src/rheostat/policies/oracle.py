@@ -5,6 +5,7 @@ It is given the whole trace, finds the schedule of least cost once, by dynamic p
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import floor
 from typing import ClassVar
 
 import numpy as np
@@ -64,7 +65,7 @@ class Oracle(Forgetful):
 
     def decide(self, view: OperatorView, memory: None) -> tuple[Proposal, None]:
         """What the schedule says for the period that begins now."""
-        period = int((view.at_seconds - self.start_seconds) / self.period_seconds + 1e-9)
+        period = floor((view.at_seconds - self.start_seconds) / self.period_seconds + 1e-9)
         if view.input_rate_tps is None:
             return hold(view, "the operator is not seen: it may not be running"), memory
         if not 0 <= period < len(self.rates_tps):

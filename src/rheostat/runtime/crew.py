@@ -41,6 +41,7 @@ class Crew:
         self._threads = ThreadPoolExecutor(AT_ONCE, "crew")
         self._stand_ins: dict[int, str] = {}
         self._patient_until: dict[int, float] = {}
+        self._committed_then: dict[int, int] = {}
 
     def node(self, instance: Instance) -> Node:
         """What runs an instance: its node, or the one that stands in for it."""
@@ -273,16 +274,25 @@ class Crew:
         known = self.statuses()
         for name, status in known.items():
             instance = self._started.get(name)
+            if instance is not None and status.state == "running" and self._is_well(instance, status):
+                self._failures.pop(instance.number, None)
             if status.state != "failed" or status.by_user or instance is None:
                 continue
             failures = self._failures[instance.number]
             if failures < MOST_RESTARTS and time.monotonic() >= self._patient_until.get(instance.number, 0.0):
                 self._failures[instance.number] += 1
+                self._committed_then[instance.number] = status.committed
                 # Ever slower: what failed because the machine is overloaded must not overload it further.
                 self._patient_until[instance.number] = time.monotonic() + min(10.0, 0.5 * 2**failures)
                 self.node(instance).stop(name)
                 self.start([instance])
         return known
+
+    def _is_well(self, instance: Instance, status: InstanceStatus) -> bool:
+        """Whether it has got on since it was last started again: what failed before is forgiven."""
+        if instance.number not in self._failures:
+            return False
+        return status.committed > self._committed_then.get(instance.number, -1)
 
     def _until(self, reached: Callable[[], bool], otherwise: Callable[[], str]) -> None:
         deadline = time.monotonic() + self._blueprint.settings.patience_seconds

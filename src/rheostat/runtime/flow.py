@@ -135,6 +135,8 @@ class Flow:
             found["output_rate"] = emitted[name]
         if fresh:
             found["batch_ms"] = sum(batch.duration_ms for batch in fresh) / len(fresh)
+            if name == self.chain.operators[0] and (latency := time_in_chain_ms(fresh)) is not None:
+                found["latency_ms"] = latency
             if name == self.chain.stateful and fresh[-1].state_rows is not None:
                 found["state_rows"] = float(fresh[-1].state_rows)
                 found["state_bytes"] = float(fresh[-1].state_bytes or 0)
@@ -166,8 +168,22 @@ class Flow:
         return None if line is None else BatchCost(line.fixed_ms + beside / len(points), line.row_ms, line.row_error_ms)
 
 
+def time_in_chain_ms(batches: Sequence[Batch]) -> float | None:
+    """Mean time of a row from its arrival to the commit of its batch; None if it cannot be told.
+
+    Rows of a batch arrived evenly since the batch before was planned: on average half that time ago. It is told of the
+    head: to its queue a chain is one operator, and the rows are in all of it at once.
+    """
+    pairs = [(before, batch) for before, batch in pairwise(batches) if batch.rows_read]
+    rows = sum(batch.rows_read for _, batch in pairs)
+    if not rows:
+        return None
+    waited = ((1000 * (b.start_seconds - a.start_seconds) / 2 + b.duration_ms) * b.rows_read for a, b in pairs)
+    return sum(waited) / rows
+
+
 SUMS = ("input_rate", "output_rate", "backlog", "replicas", "state_rows", "state_bytes")
-MEANS = ("utilization", "true_rate", "batch_ms", "batch_fixed_ms", "batch_row_ms")
+MEANS = ("utilization", "true_rate", "batch_ms", "latency_ms", "batch_fixed_ms", "batch_row_ms")
 """By replica: an instance with twice the replicas counts twice."""
 
 

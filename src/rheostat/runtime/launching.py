@@ -6,6 +6,7 @@ terminal stays readable.
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -120,13 +121,17 @@ def check_known(launch: Launch) -> None:
 @contextmanager
 def _embedded(launch: Launch) -> Iterator[Opened]:
     slots = ceil(sum(node.capacity for node in launch.infrastructure.nodes))
-    spark = _quiet_session(launch, min(MOST_THREADS, max(2, slots)))
+    scratch = launch.directory / "scratch"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    spark = _quiet_session(launch, launch.spark.with_scratch(scratch), min(MOST_THREADS, max(2, slots)))
     try:
         nodes = {node.name: SparkNode(node.name, spark) for node in launch.infrastructure.nodes}
         with _runtime(launch, nodes, discover(spark, launch.application)) as runtime:
             yield Opened(runtime, nodes)
     finally:
         spark.stop()
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager
@@ -145,14 +150,14 @@ def _runtime(launch: Launch, nodes: Mapping[str, Node], columns: Mapping[str, Co
         journal.close()
 
 
-def _quiet_session(launch: Launch, slots: int) -> SparkSession:
+def _quiet_session(launch: Launch, settings: SparkSettings, slots: int) -> SparkSession:
     """Spark's process inherits the log as its standard error; ours comes back."""
     sys.stderr.flush()
     ours = os.dup(2)
     with (launch.directory / "spark.log").open("ab") as log:
         os.dup2(log.fileno(), 2)
     try:
-        return create_session(launch.spark, slots, f"rheostat {launch.application.name}")
+        return create_session(settings, slots, f"rheostat {launch.application.name}")
     finally:
         os.dup2(ours, 2)
         os.close(ours)

@@ -36,6 +36,10 @@ class Layout:
         """The file that holds an instance back."""
         return self.root / "control" / f"{instance}.json"
 
+    def scratch(self, node: str) -> Path:
+        """What the Spark of a node needs only while it runs."""
+        return self.root / "nodes" / node / "scratch"
+
     def checkpoints(self, node: str) -> Path:
         """All checkpoints of a node."""
         return self.root / "nodes" / node / "checkpoints"

@@ -15,12 +15,8 @@ class NodeProcesses:
     def __init__(self, infrastructure: Infrastructure, root: Path, settings: SparkSettings | None = None) -> None:
         self._agents: dict[str, AgentProcess] = {}
         for node in infrastructure.nodes:
-            scratch = root / "nodes" / node.name / "scratch"
-            scratch.mkdir(parents=True, exist_ok=True)
-            # What Spark leaves behind when it is killed lies with everything else of the application.
-            own = {"spark.local.dir": str(scratch), **(settings.overrides if settings else {})}
-            master = settings.master if settings else "local"
-            self._agents[node.name] = AgentProcess(node.name, int(node.capacity), root, SparkSettings(master, own))
+            slots = int(node.capacity)
+            self._agents[node.name] = AgentProcess(node.name, slots, root, settings or SparkSettings())
 
     def start(self) -> dict[str, RemoteNode]:
         """Starts all of them."""

@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import httpx
 from rheostat.errors import NodeUnreachable, RuntimeFault
 from rheostat.runtime.agent import TOKEN_VARIABLE, address_file
 from rheostat.runtime.instance import InstanceSpec, InstanceStatus
+from rheostat.runtime.layout import Layout
 from rheostat.runtime.node_usage import Usage
 from rheostat.runtime.schemas import Columns
 from rheostat.runtime.spark_settings import SparkSettings
@@ -118,7 +120,9 @@ class AgentProcess:
     """An agent process of ours: started, reached, and sure to end."""
 
     def __init__(self, name: str, slots: int, root: Path, settings: SparkSettings, token: str | None = None) -> None:
-        self.name, self._slots, self._root, self._settings = name, slots, root, settings
+        self.name, self._slots, self._root = name, slots, root
+        self._scratch = Layout(root).scratch(name)
+        self._settings = settings.with_scratch(self._scratch)
         self._token = token or secrets.token_urlsafe(32)
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -126,6 +130,8 @@ class AgentProcess:
         """Starts the process and waits until it answers."""
         told = address_file(self._root, self.name)
         told.unlink(missing_ok=True)
+        self._clear()
+        self._scratch.mkdir(parents=True)
         command = [sys.executable, "-m", "rheostat.runtime.agent", "--node", self.name, "--slots", str(self._slots)]
         command += ["--root", str(self._root), "--master", self._settings.master, "--while-alive", str(os.getpid())]
         for key, value in self._settings.overrides.items():
@@ -182,3 +188,8 @@ class AgentProcess:
                 self._process.wait(20)
             except subprocess.TimeoutExpired:
                 self.kill()
+        self._clear()
+
+    def _clear(self) -> None:
+        """Removes what a Spark that was killed has left behind."""
+        shutil.rmtree(self._scratch, ignore_errors=True)

@@ -4,7 +4,8 @@ Figures were measured on two cores: read them as ratios.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 LEAN: Mapping[str, tuple[str, str]] = {
     "spark.ui.enabled": ("false", "a web server per node that nobody looks at"),
@@ -49,6 +50,15 @@ class SparkSettings:
     """Spark master: `local` (as many threads as the node has slots), `local[n]`, `spark://...`."""
     overrides: Mapping[str, str] = field(default_factory=dict)
     """Settings that replace or extend the lean ones."""
+
+    def with_scratch(self, folder: Path) -> "SparkSettings":
+        """The same, with everything that Spark and its libraries write for a while below one folder.
+
+        Whoever owns the folder can remove what a Spark that was killed has left there.
+        """
+        java = "spark.driver.extraJavaOptions"
+        options = f"{self.overrides.get(java, LEAN[java][0])} -Djava.io.tmpdir={folder}"
+        return replace(self, overrides={"spark.local.dir": str(folder), **self.overrides, java: options})
 
     @property
     def is_local(self) -> bool:

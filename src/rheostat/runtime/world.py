@@ -17,7 +17,7 @@ from rheostat.errors import RheostatError
 from rheostat.model.application import Kind
 from rheostat.model.deployment import Deployment
 from rheostat.model.evaluation import overloaded_nodes
-from rheostat.model.observation import Sample
+from rheostat.model.observation import Sample, Subject
 from rheostat.model.placed import Placed
 from rheostat.model.reconfiguration import Reconfiguration
 from rheostat.model.resources import Infrastructure
@@ -45,6 +45,7 @@ class Runtime:
         self.monitor = Monitor(blueprint, self._nodes, place=self._crew.place)
         self._changing = Lock()
         self._changes = 0
+        self._paused_seconds = 0.0
         self._plan: PhysicalPlan | None = None
         self._unsettled = False
 
@@ -125,6 +126,7 @@ class Runtime:
         changing = Changing(self.blueprint, self._crew, self._journal, self._changes)
         try:
             self._plan = changing.carry_out(old, new)
+            self._paused_seconds += changing.paused_seconds
             self._discard_foreign()
         except RheostatError as failure:
             # Whatever is half done is finished or undone as soon as all nodes answer: the journal says which.
@@ -161,12 +163,14 @@ class Runtime:
 
     def _recorded(self) -> PhysicalPlan | None:
         """The plan that holds, as the journal tells."""
-        plan = None
+        plan, paused = None, 0.0
         for _, entry in self._journal.read():
             if entry.kind == "launch" or (entry.kind == "change" and entry.facts["event"] == Event.BUILT.value):
                 plan = PhysicalPlan.from_dict(entry.facts["plan"])  # type: ignore[arg-type]
             if entry.kind == "change":
+                paused += float(entry.facts.get("paused_seconds", 0.0))  # type: ignore[arg-type]
                 self._changes = max(self._changes, int(entry.facts["change"]))  # type: ignore[arg-type]
+        self._paused_seconds = paused
         return plan
 
     def _discard_foreign(self) -> None:
@@ -211,7 +215,12 @@ class Runtime:
 
     def samples(self) -> Sequence[Sample]:
         """What was measured since the last call; nothing until the monitor's period is over."""
-        return self.monitor.samples(self.plan, time.time())
+        now = time.time()
+        samples = self.monitor.samples(self.plan, now)
+        if not samples:
+            return []
+        whole = Subject.application(self.blueprint.application.name)
+        return [*samples, Sample(whole, now, {"downtime_seconds": self._paused_seconds})]
 
     def symptoms(self) -> Sequence[Symptom]:
         """What was wrong when the last samples were taken."""

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
+from typing import Any
 
 from rheostat.control.settings import ControlSettings
 from rheostat.policies.costs import Weights
 from rheostat.simulation.costing import total_cost
+from rheostat.simulation.foresight import knowing_policies
 from rheostat.simulation.running import simulate
 from rheostat.simulation.scenario import Scenario
 from rheostat.simulation.summary import EVERYTHING, Exclusion, Summary, summarise
@@ -51,6 +53,28 @@ def compared(
         found[entrant.name] = entrant
         told(entrant.name)
     return {name: found[name] for name in entrants}
+
+
+def limit(contest: Contest) -> float:
+    """The least anybody could pay who knows every rate and whose changes take no time, on nodes of reference speed.
+
+    This is what the oracle's schedule costs on paper. Run in the simulator it costs more: its changes take time, too,
+    and make tuples wait, which it does not plan for. So another policy's run may be cheaper than the oracle's, never
+    than this.
+    """
+    settings = ControlSettings(
+        "edf",
+        ORACLE,
+        {"weights": contest.weights},
+        period_seconds=contest.period_seconds,
+        latency_bounds_ms=contest.bounds_ms,
+    )
+    policy_for = knowing_policies(contest.scenario, settings, contest.until_seconds, contest.seed)
+    if policy_for is None:
+        raise ValueError("the oracle takes no latency curve: nothing can be known ahead")
+    operators = contest.scenario.application.operators
+    known: list[Any] = [policy_for(op) for op in operators if op.max_replicas > op.min_replicas]
+    return float(sum(policy.cost for policy in known))
 
 
 def ratios(entrants: Mapping[str, Entrant]) -> dict[str, float | None]:
