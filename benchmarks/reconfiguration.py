@@ -162,7 +162,8 @@ class Bench:
         """Stop, copy, start; afterwards the copy takes the original's place, unmeasured."""
         instance = self._instance
         node, path = self._nodes[instance.node], self._runtime.blueprint.checkpoint(instance)
-        copied = path.with_name("copied")
+        # A name of its own: a state store may write there once more in the background when all is over.
+        copied = path.with_name(f"copied-{time.time_ns()}")
 
         def act() -> None:
             node.stop(instance.name, gently=True)

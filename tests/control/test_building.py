@@ -79,6 +79,12 @@ def test_the_papers_periods_are_the_defaults():
     assert build(ControlSettings("s-edrp"), world.world(), PLANNING).loops[0].period_seconds == 60.0
 
 
+def test_s_edrp_plans_in_every_period_and_s_odp_places_what_there_is():
+    edrp, odp = (build(ControlSettings(kind), StillWorld().world(), PLANNING).planned for kind in ("s-edrp", "s-odp"))
+    assert (edrp.every_period, edrp.keeps_degrees) == (True, False)
+    assert (odp.every_period, odp.keeps_degrees) == (False, True)
+
+
 def test_an_operator_that_cannot_be_scaled_has_no_manager():
     control = build(ControlSettings(), StillWorld().world())
     assert [manager.operator for manager in control.operators] == ["split", "count"]
@@ -216,6 +222,10 @@ def test_replaying_a_journal_decides_the_same_again(settings):
     replay = Replay.of(control)
     assert list(replay.differences(world.journal)) == []
     assert replay.decided >= 10
+    decisions = {"proposal", "application proposal", "decision", "region proposal", "migration", "plan"}
+    taken = [entry for _, entry in world.journal.read() if entry.kind in decisions]
+    # Nodes may have come since a plan was made, and a plan that was held for want of rates was none.
+    assert replay.decided == len([entry for entry in taken if "held" not in entry.facts])
 
 
 def test_another_policy_would_have_decided_otherwise_and_the_replay_says_where():

@@ -56,6 +56,7 @@ def test_too_little_room_starts_nodes_and_they_are_not_asked_for_twice():
     town = Town(StillWorld(at=nodes(3, 1.0)))
     town.minute(0)
     assert [node.name for node in town.world.coming] == ["small3", "small4", "small5", "small6", "small7"]
+    assert town.region.requested == dict.fromkeys([node.name for node in town.world.coming], (1, 0.0))
     town.minute(1)
     assert len(town.world.coming) == 5
     town.world.arrive()
@@ -138,6 +139,17 @@ def test_a_node_stays_if_there_is_no_room_elsewhere_for_what_it_holds():
     town.application.outlook.refresh(0.0)
     reason = town.application.leaving.agree("n2", town.application.outlook)
     assert reason == "there is no room elsewhere for the 1 replicas of count"
+
+
+def test_room_for_exactly_what_it_holds_is_room_enough():
+    town = Town(under_used(), free=0)
+    outlook = town.application.outlook
+    outlook.shown = frozenset({"n2", "n3"})
+    town.world.deployed = Deployment.of({"source": {"n0": 1}, "split": {"n3": 2}, "count": {"n2": 1}})
+    outlook.refresh(0.0)
+    assert town.application.leaving.agree("n2", outlook) == ""
+    town.world.deployed = Deployment.of({"source": {"n0": 1}, "split": {"n3": 3}, "count": {"n2": 1}})
+    assert town.application.leaving.agree("n2", outlook) == "there is no room elsewhere for the 1 replicas of count"
 
 
 def test_an_inhibited_region_gets_no_nodes():

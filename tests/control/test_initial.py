@@ -42,6 +42,15 @@ def test_a_pinned_operator_draws_what_leads_to_it():
     assert near_its_inputs(application, line())["map"] == Replicas.on("n3")
 
 
+def test_the_farthest_of_its_inputs_decides():
+    application = Application(
+        "joined",
+        (Operator("a", Kind.SOURCE, pin="n0"), Operator("b", Kind.SOURCE, pin="n4"), Operator("join")),
+        (Stream("a", "join"), Stream("b", "join")),
+    )
+    assert near_its_inputs(application, line(resources=2.0))["join"] == Replicas.on("n2")
+
+
 def test_e2df_begins_evenly_on_the_first_nodes():
     deployment = balanced(APPLICATION, nodes(8, 4.0), first=5, degrees={"split": 4, "count": 5})
     held = [sum(replicas[f"n{i}"] for _, replicas in deployment.items()) for i in range(8)]

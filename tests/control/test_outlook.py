@@ -6,6 +6,7 @@ import pytest
 from rheostat.control.monitor import Monitor
 from rheostat.control.outlook import Outlook
 from rheostat.model.deployment import Deployment
+from rheostat.model.observation import Sample, Subject
 from rheostat.model.resources import DelayMatrix, Infrastructure, Node
 from tests.control.still_world import APPLICATION, StillWorld, nodes
 
@@ -82,6 +83,45 @@ def test_an_application_is_seen_along_its_flow_with_its_selectivities():
     assert [each.operator for each in view.operators] == ["source", "split", "count"]
     assert view.selectivities == (("source", "split", 1.0), ("split", "count", 2.0))
     assert view.response_ms == 150
+
+
+def test_measured_streams_tell_the_selectivity():
+    world = StillWorld()
+    outlook = Outlook(world.application, Monitor(Streams(world)))
+    outlook.refresh(0.0)
+    assert outlook.application_view().selectivities == (("source", "split", 0.5), ("split", "count", 2.0))
+
+
+class Streams:
+    """The same world, which also measures a stream, and what the source emits instead of what it receives."""
+
+    def __init__(self, world):
+        self.world = world
+
+    def samples(self):
+        kept = [sample for sample in self.world.samples() if sample.subject != Subject.operator("source")]
+        source = Sample(Subject.operator("source"), 0.0, {"output_rate": 80.0})
+        return [*kept, source, Sample(Subject.stream("source", "split"), 0.0, {"output_rate": 40.0})]
+
+    def deployment(self):
+        return self.world.deployment()
+
+    def infrastructure(self):
+        return self.world.infrastructure()
+
+
+def test_what_a_source_emits_stands_for_what_it_receives_and_for_nobody_else():
+    world = StillWorld(work={"split": 0.5})
+    outlook = Outlook(world.application, Monitor(Streams(world)))
+    outlook.refresh(0.0)
+    assert outlook.operator_view("source").input_rate_tps == 80.0
+    assert outlook.operator_view("count").input_rate_tps is None
+
+
+def test_an_operator_looks_from_where_most_of_it_runs():
+    deployed = Deployment.of({"source": {"n0": 1}, "split": {"n1": 1, "n4": 2}, "count": {"n2": 1}})
+    views = outlook_on(StillWorld(deployed, line(5, 4.0))).node_views("split")
+    assert views[0].name == "n4"
 
 
 def test_a_node_is_seen_with_what_could_move_and_who_is_near():

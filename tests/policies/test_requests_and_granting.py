@@ -12,6 +12,7 @@ from rheostat.model.reconfiguration import Change, ChangeKind
 from rheostat.policies.granting import DryRun, GrantAll, Quota, Situation
 from rheostat.policies.requests import Refusal, Request, prioritised, without_conflicts
 from rheostat.policies.token_bucket import Bucket, Token, TokenBucket
+from tests.contracts.granting import GrantingContract
 
 
 def scale_out(operator="count", node="n1", score=0.5):
@@ -194,3 +195,27 @@ def test_guards_hand_on_what_the_one_inside_remembers():
     granted, rest = guarded.grant([scale_in()], Situation(0.0, replicas=2), held)
     assert not granted.requests
     assert rest.count == 0
+
+
+class TestAllContract(GrantingContract):
+    @pytest.fixture
+    def granting(self):
+        return GrantAll()
+
+
+class TestTokenBucketContract(GrantingContract):
+    @pytest.fixture
+    def granting(self):
+        return TokenBucket()
+
+
+class TestGuardedContract(GrantingContract):
+    @pytest.fixture
+    def granting(self):
+        return Quota(12, TokenBucket(capacity=2))
+
+
+class TestDryRunContract(GrantingContract):
+    @pytest.fixture
+    def granting(self):
+        return DryRun(Quota(12, TokenBucket()))

@@ -20,7 +20,8 @@ from rheostat.control.decisions import (
 from rheostat.control.inbox import Inbox
 from rheostat.control.leaving import Leaving
 from rheostat.control.operator_manager import Local, Proposed
-from rheostat.control.outlook import Outlook, Picture
+from rheostat.control.outlook import Outlook
+from rheostat.control.picture import Picture
 from rheostat.control.ports import Actuator, Clock, Done, Entry, Journal, Json
 from rheostat.model.reconfiguration import Reconfiguration
 from rheostat.policies.granting import GrantAll, Granting, Situation

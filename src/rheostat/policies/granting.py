@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from rheostat.model.reconfiguration import ChangeKind
 from rheostat.policies.policy import Forgetful
 from rheostat.policies.requests import Refusal, Request
-from rheostat.policies.views import Plain
+from rheostat.policies.views import Plain, known
 
 Memory = TypeVar("Memory")
 
@@ -32,6 +32,10 @@ class Situation:
     """None: not known."""
     replicas: int = 0
     """Of all operators together."""
+
+    def __post_init__(self) -> None:
+        """Takes an unusable figure for unknown."""
+        object.__setattr__(self, "response_ms", known(self.response_ms))
 
 
 class Granting(Protocol[Memory]):

@@ -30,9 +30,9 @@ class Predictive:
     """R(load of a replica), where it was calibrated; None: an M/M/1 queue with the measured true rate."""
     horizon_periods: int = 20
     """How far it looks: a change must pay for itself within these periods."""
-    smoothing: float = 0.5
+    smoothing: float = 0.3
     """How quickly the level follows the rate."""
-    trend_smoothing: float = 0.2
+    trend_smoothing: float = 0.1
     """How quickly the slope follows the level."""
     damping: float = 0.9
     """What is left of a trend after a period."""
