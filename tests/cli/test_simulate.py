@@ -103,7 +103,7 @@ def test_several_processes_give_what_one_gives(rheostat):
     ("arguments", "code", "told"),
     [
         pytest.param(
-            ("--policy", "treshold"), 1, "there is no policy 'treshold'; did you mean 'threshold'", id="policy"
+            ("--policy", "thresholds"), 1, "there is no policy 'thresholds'; did you mean 'threshold'", id="policy"
         ),
         pytest.param(("--set", "scale_out=1.5"), 1, "need 0 < scale_out < 1", id="a threshold that cannot settle"),
         pytest.param(("--set", "slack=1"), 1, "0 < slack < 1", id="a slack that cannot settle"),

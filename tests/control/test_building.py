@@ -85,6 +85,14 @@ def test_s_edrp_plans_in_every_period_and_s_odp_places_what_there_is():
     assert (odp.every_period, odp.keeps_degrees) == (False, True)
 
 
+def test_a_planner_that_is_not_asked_for_is_not_used():
+    assert build(ControlSettings("edf"), StillWorld().world(), PLANNING).planned is None
+
+
+def test_one_replica_is_a_quota_and_one_neighbour_a_neighbourhood():
+    build(ControlSettings(quota_replicas=1, neighbours=1), StillWorld().world())
+
+
 def test_an_operator_that_cannot_be_scaled_has_no_manager():
     control = build(ControlSettings(), StillWorld().world())
     assert [manager.operator for manager in control.operators] == ["split", "count"]

@@ -69,7 +69,10 @@ def test_too_little_room_starts_nodes_and_they_are_not_asked_for_twice():
 def test_a_node_that_does_not_come_is_given_up_and_asked_for_again():
     town = Town(StillWorld(at=nodes(3, 1.0)), free=1)
     town.minute(0)
+    assert town.region.requested == {"small3": (1, 0.0)}
     town.world.coming = []
+    town.minute(9)
+    assert town.world.coming == []
     town.minute(10)
     assert [facts.get("given_up") for facts in town.world.entries("nodes")] == [None, ["small3"], None]
     assert len(town.world.coming) == 1

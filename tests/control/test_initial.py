@@ -57,6 +57,19 @@ def test_e2df_begins_evenly_on_the_first_nodes():
     assert held == [2, 2, 2, 2, 2, 0, 0, 0]
 
 
+def test_a_pin_beyond_the_first_nodes_is_used_for_what_is_pinned_there():
+    pinned = Application(
+        "pinned", (Operator("source", Kind.SOURCE, pin="n7"), Operator("map")), (Stream("source", "map"),)
+    )
+    deployment = balanced(pinned, nodes(8), first=1)
+    assert (deployment["source"], deployment["map"]) == (Replicas.on("n7"), Replicas.on("n0"))
+
+
+def test_who_is_pinned_goes_first():
+    held = Application("held", (Operator("source", Kind.SOURCE), Operator("map", pin="n0")), (Stream("source", "map"),))
+    assert balanced(held, nodes(2, 1.0), first=2)["source"] == Replicas.on("n1")
+
+
 def test_by_default_there_are_as_few_replicas_as_allowed():
     assert all(len(replicas) == 1 for _, replicas in balanced(APPLICATION, nodes(8), first=3).items())
 

@@ -1,5 +1,7 @@
 """What managers see."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,12 @@ def test_room_is_what_other_operators_leave():
         ("n2", 10, 1, 0),
         ("n3", 20, 2, 0),
     ]
+
+
+def test_what_takes_half_of_a_slot_fits_twice():
+    operators = tuple(replace(each, resources=0.5) for each in APPLICATION.operators)
+    world = StillWorld(at=line(3), application=replace(APPLICATION, operators=operators))
+    assert [view.room for view in outlook_on(world).node_views("split")] == [3, 3, 3]
 
 
 def test_only_so_many_neighbours_are_known():
@@ -143,6 +151,7 @@ def test_settling_is_for_all_or_for_some():
     outlook = outlook_on(StillWorld())
     outlook.settle(20, ["split"])
     assert [outlook.unsettled_seconds(name, 5) for name in ("split", "count")] == [15, 0]
+    outlook.settle(12, ["split"])
     outlook.settle(10)
     assert [outlook.unsettled_seconds(name, 5) for name in ("split", "count")] == [15, 5]
 

@@ -6,11 +6,18 @@ import pytest
 
 from rheostat.control.monitor import Monitor
 from rheostat.control.outlook import Outlook
-from rheostat.control.planned import PlannedManager, measured_application, with_degrees, without_downtime
+from rheostat.control.planned import (
+    PlannedManager,
+    journaled_application,
+    measured_application,
+    with_degrees,
+    without_downtime,
+)
 from rheostat.model.application import Application, Kind, Operator, Stream
 from rheostat.model.deployment import Deployment
 from rheostat.model.latency import MM1
 from rheostat.model.objective import Bounds, EdrpObjective, OdpObjective
+from rheostat.model.observation import Sample, Subject
 from rheostat.planning.exhaustive import Exhaustive
 from rheostat.planning.outcome import Outcome, Status
 from tests.control.still_world import StillWorld, nodes
@@ -121,6 +128,39 @@ def test_s_odp_plans_on_the_first_rates_and_then_only_when_a_node_is_lost():
     assert len(planner.problems) == 2
     assert "n1" not in world.deployed.nodes()
     assert planner.problems[1].current is None
+
+
+@dataclass
+class Streams:
+    """A world that measures a stream as well."""
+
+    world: object
+
+    def samples(self):
+        return [*self.world.samples(), Sample(Subject.stream("source", "count"), 0.0, {"output_rate": 25.0})]
+
+    def deployment(self):
+        return self.world.deployment()
+
+    def infrastructure(self):
+        return self.world.infrastructure()
+
+
+def test_a_measured_stream_counts_more_than_its_selectivity():
+    outlook = Outlook(SMALL, Monitor(Streams(small_world(rate=40.0))))
+    outlook.refresh(0.0)
+    application = measured_application(outlook)
+    assert application.rates.streams == {("source", "count"): 25.0}
+    assert application.rates.operators["source"] == 40.0
+
+
+def test_the_rates_of_a_plan_can_be_read_back():
+    world = small_world(rate=150.0)
+    manager, planner = managed(world)
+    stepped(manager, world, 0)
+    (facts,) = world.entries("plan")
+    assert facts["sources_tps"] == {"source": 150.0}
+    assert journaled_application(SMALL, facts).rates == planner.problems[0].application.rates
 
 
 def test_odp_places_as_many_replicas_as_there_are():

@@ -3,11 +3,14 @@
 | module | answers |
 |---|---|
 | `workload`, `traces`, `daily` | how many tuples have arrived by now? |
-| `queueing`, `servers` | how long does a replica take, and how does a queue grow and empty? |
+| `queueing`, `servers`, `lines` | how long does a replica take, how does a queue grow and empty, who waits in it? |
 | `layout`, `flow` | what happens in the whole application while nothing is changed? |
-| `measuring`, `recording` | what would somebody measure of it, and what is kept? |
+| `measuring`, `sampling`, `noise` | what would somebody measure of it? |
 | `nodes`, `failures` | which nodes are up? |
-| `world` | all of it behind the ports that managers know |
-| `summary`, `report`, `charts` | what came of it? |
+| `scenario`, `world` | all of it behind the ports that managers know |
+| `curves`, `foresight` | what do policies know that plan ahead? |
+| `running`, `comparing` | what came of a run, and of many? |
+| `recording`, `summary`, `costing` | what is kept of it, in which numbers? |
+| `report`, `charts` | what does it look like? |
 | `environment` | the same as a Gymnasium environment |
 """
