@@ -53,7 +53,7 @@ def proposals(wanted):
         (
             "plan",
             PLANNED,
-            f"planned manager of words planned (optimal): {PLANNED['change']}; expects 80 ms at 9.50 $/h, 0.80 s of {STILL}",
+            f"{PLANNED['by']} planned (optimal): {PLANNED['change']}; expects 80 ms at 9.50 $/h, 0.80 s of {STILL}",
             False,
         ),
         ("plan", {"by": "planned manager", "held": "no rates"}, "planned manager holds: no rates.", False),

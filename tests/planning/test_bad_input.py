@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import nan
+from time import perf_counter
 
 import pytest
 
@@ -145,6 +146,18 @@ def test_without_time_nothing_wrong_is_claimed(application: Application) -> None
         assert outcome.bound >= best.objective - 1e-9
     if outcome.status is Status.OPTIMAL:
         assert outcome.objective == pytest.approx(best.objective)
+
+
+def test_a_time_limit_holds_on_many_nodes_too() -> None:
+    problem = Problem(fat(30), random_gaussian(400), limits=Limits(0.2))
+    started = perf_counter()
+    outcome = Exact().plan(problem)
+    # Bounds of all pairs of nodes alone take longer than this where nobody looks at the clock.
+    assert perf_counter() - started < 3.0
+    assert outcome.status is Status.FEASIBLE
+    assert outcome.bound is not None
+    assert outcome.objective is not None
+    assert outcome.bound >= outcome.objective
 
 
 def test_an_empty_restriction_is_infeasible() -> None:

@@ -92,6 +92,12 @@ def test_the_score_of_an_action_is_its_gain_among_the_greatest_so_far():
     assert learning.action_score(-1.0, 2.0) == 0.0
 
 
+def test_the_greatest_gain_is_over_all_actions_so_far():
+    row = np.array([2.0, 5.0, 0.5])
+    assert learning.greatest_gain_in(row, [0, 1, 2], 0.0) == 1.5
+    assert learning.greatest_gain_in(row, [0, 1], 0.7) == 0.7
+
+
 def test_transitions_are_estimated_by_counting_and_an_unknown_level_stays():
     estimates = model_based.transition_estimates(np.array([[1.0, 3.0, 0.0], [0.0, 0.0, 0.0], [0.0, 2.0, 0.0]]))
     assert estimates.tolist() == [[0.25, 0.75, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]

@@ -135,7 +135,13 @@ class TestAccepting:
     def test_nodes_are_limited_in_all_regions_together(self):
         granted, refused = AcceptUnlessOccupied(max_nodes=8).accepted(self.wants, 4)
         assert [proposal.start for _, proposal in granted] == [3, 1]
-        assert refused[0].reason == "there are 7 of at most 8 nodes"
+        assert (refused[0].what, refused[0].reason) == ("start 1 small", "there are 7 of at most 8 nodes")
+
+    def test_what_one_region_gives_back_another_may_have(self):
+        wants = [("milan", RegionProposal(stop=("n1", "n2"))), ("rome", RegionProposal("small", 3))]
+        granted, refused = AcceptUnlessOccupied(max_nodes=8).accepted(wants, 7)
+        assert granted[1][1].start == 3
+        assert not refused
 
     def test_a_node_has_to_be_left_in_time(self):
         policy = AcceptUnlessOccupied(vacate_seconds=60)

@@ -10,6 +10,7 @@ from rheostat.control.ports import Done, Refused
 from rheostat.model.deployment import Deployment, Replicas
 from rheostat.model.resources import Infrastructure, Node
 from rheostat.runtime.embedded import embedded
+from rheostat.runtime.sources.rate import rate
 from tests.spark import broken_operators
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
@@ -82,3 +83,10 @@ def test_an_operator_that_raises_is_told_by_its_line_and_can_be_mended(nodes_ses
         copies = sorted(row["n"] for row in runtime.results("copies").to_pylist())
     assert sum(last.values()) == broken_operators.TOTAL
     assert copies == list(range(broken_operators.TOTAL))
+
+
+def test_a_session_may_have_several_streams_of_one_kind(nodes_session):
+    streams = [
+        rate(nodes_session, rows="experiments.kinds:row", schema="k string, n bigint", total=total) for total in (3, 4)
+    ]
+    assert all(stream.isStreaming for stream in streams)

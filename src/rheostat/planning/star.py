@@ -13,10 +13,13 @@ import numba
 import numpy as np
 
 from rheostat.planning.clock import Clock
+from rheostat.planning.elimination import HUGE
 from rheostat.planning.instance import TOLERANCE, Indices, Instance, Values
 from rheostat.planning.program import Answer, Program
 from rheostat.planning.progressing import Found, Told, enough
 
+_ROWS = 8
+"""Source nodes that are looked at between two looks at the clock."""
 _FAR = 1e12
 """Milliseconds that stand for: not allowed."""
 
@@ -76,17 +79,22 @@ class _Star:
 
 @numba.njit(cache=True)
 def longest_ways(
-    delay: Values, ends: tuple[Values, Values], waits: Values, needs: Values, room: tuple[Values, float, float]
+    delay: Values,
+    ends: tuple[Values, Values],
+    work: tuple[Values, Values],
+    room: tuple[Values, float, float],
+    rows: tuple[int, int],
 ) -> Values:  # pragma: no cover - compiled
-    """[u, v]: the longest way is at least this if resources could be split; inf where they do not suffice.
+    """[u, v] for some u: the longest way is at least this if resources could be split; inf where they do not suffice.
 
-    `waits` are least latencies, descending, and `needs` the resources in the same order: who waits longest gets the
-    nearest nodes.
+    `work` are least latencies, descending, and the resources in the same order: who waits longest gets the nearest
+    nodes.
     """
     capacity, first, last = room
+    waits, needs = work
     size = len(delay)
-    found = np.full((size, size), np.inf)
-    for u in range(size):
+    found = np.full((rows[1] - rows[0], size), np.inf)
+    for u in range(rows[0], rows[1]):
         for v in range(size):
             left = capacity.copy()
             left[u] -= first
@@ -108,19 +116,23 @@ def longest_ways(
                     break
                 longest = max(longest, waits[k] + far[order[at]])
             if enough_room:
-                found[u, v] = longest + ends[0][u] + ends[1][v]
+                found[u - rows[0], v] = longest + ends[0][u] + ends[1][v]
     return found
 
 
 def explored_star(instance: Instance, found: Found, clock: Clock, told: Told) -> Found:
     """Pair by pair, the most promising first."""
     star = _Star.of(instance)
-    bounds = _bounds(star)
-    order = np.argsort(bounds, axis=None, kind="stable")
+    bounds, looked_at = _bounds(star, clock)
+    # Of source nodes that there was no time for next to nothing is known: nobody tries them first.
+    promising = np.where(np.arange(len(bounds))[:, None] < looked_at, bounds, np.maximum(bounds, HUGE))
+    order = np.argsort(promising, axis=None, kind="stable")
     pairs = [(int(k) // len(bounds), int(k) % len(bounds)) for k in order[: np.isfinite(bounds).sum()]]
     found = replace(found, note="star", generated=bounds.size)
     for u, v in pairs[:40]:
         found = _greedy(star, (u, v), found)
+    if looked_at < len(bounds):
+        return replace(found, lower=min(float(bounds.min()), found.upper))
     for at, (u, v) in enumerate(pairs):
         lower = float(bounds[u, v])
         if lower >= enough(instance, found.upper):
@@ -136,26 +148,43 @@ def explored_star(instance: Instance, found: Found, clock: Clock, told: Told) ->
     return replace(found, lower=found.upper, complete=True)
 
 
-def _bounds(star: _Star) -> Values:
-    """F at least, for every pair of nodes of source and sink."""
+def _bounds(star: _Star, clock: Clock) -> tuple[Values, int]:
+    """F at least, for every pair of nodes of source and sink; and how many source nodes there was time for."""
     instance, at = star.instance, star.instance.problem.infrastructure
     least = star.way.min(axis=1)
     order = np.argsort(-least, kind="stable")
     ends = (instance.latencies[0, 1] / at.speedups, instance.latencies[-1, 1] / at.speedups)
-    room = (at.capacities.astype(float), float(instance.resources[0]), float(instance.resources[-1]))
-    ways = longest_ways(np.array(at.network.delay_ms), ends, least[order], instance.resources[1:-1][order], room)
+    ways, looked_at = _ways(star, ends, order, clock)
     ways[~np.outer(instance.allowed[0], instance.allowed[-1])] = inf
     ways[ways > instance.problem.objective.bounds.response_time_ms + TOLERANCE] = inf
     terms, pairs = instance.rate_terms, instance.pair_terms
     add = instance.replica_terms[0][:, None] + instance.replica_terms[-1][None, :]
     if terms.any() or pairs.any() or instance.replica_terms.any():
         for i in range(len(least)):
+            if clock.is_over():
+                # None of what follows is negative, so that the bound holds without it.
+                break
             there = star.out_rate[i] * terms + pairs + instance.replica_terms[i + 1][None, :]
             back = star.back_rate[i] * terms + pairs
             there = np.where(instance.allowed[i + 1][None, :], there, inf)
             add = add + np.array([(there[u][:, None] + back).min(axis=0) for u in range(len(there))])
     possible = np.isfinite(ways)
-    return np.where(possible, instance.coefficients.response * np.where(possible, ways, 0.0) + add, inf)
+    return np.where(possible, instance.coefficients.response * np.where(possible, ways, 0.0) + add, inf), looked_at
+
+
+def _ways(star: _Star, ends: tuple[Values, Values], order: Indices, clock: Clock) -> tuple[Values, int]:
+    """The longest way at least, source node by source node; without its network for those there is no time for."""
+    instance, at = star.instance, star.instance.problem.infrastructure
+    least, needs = star.way.min(axis=1)[order], instance.resources[1:-1][order]
+    room = (at.capacities.astype(float), float(instance.resources[0]), float(instance.resources[-1]))
+    delay, size = np.array(at.network.delay_ms), len(at.nodes)
+    ways = ends[0][:, None] + ends[1][None, :] + float(least[0])
+    for first in range(0, size, _ROWS):
+        if clock.is_over():
+            return ways, first
+        last = min(first + _ROWS, size)
+        ways[first:last] = longest_ways(delay, ends, (least, needs), room, (first, last))
+    return ways, size
 
 
 def _greedy(star: _Star, pair: tuple[int, int], found: Found) -> Found:

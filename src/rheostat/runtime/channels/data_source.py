@@ -12,7 +12,6 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import (
     DataSource,
@@ -25,6 +24,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from rheostat.runtime import data_sources
 from rheostat.runtime.channels.channel import load_channel
 from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.channels.manifest import FOREVER, NEVER
@@ -48,11 +48,7 @@ same place.
 
 def register(spark: SparkSession) -> None:
     """Makes `format("rheostat")` known to a session; repeating it does nothing."""
-    try:
-        spark.dataSource.register(ChannelSource)
-    except AnalysisException as known:
-        if known.getCondition() != "DATA_SOURCE_ALREADY_EXISTS":
-            raise
+    data_sources.register(spark, ChannelSource)
 
 
 class ChannelSource(DataSource):

@@ -21,6 +21,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from rheostat.runtime.data_sources import register
 from rheostat.runtime.sources.generation import Generation, generation_of
 from rheostat.runtime.sources.pacing import even_parts, next_row
 
@@ -48,8 +49,7 @@ def rate_batch(
 
 
 def _registered(spark: SparkSession) -> str:
-    spark.dataSource.register(RateSource)
-    return FORMAT
+    return register(spark, RateSource)
 
 
 def _texts(rows: str, schema: str, curve: str, options: dict[str, str | float | bool]) -> dict[str, str]:

@@ -26,6 +26,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import IntegerType, StringType, StructType, TimestampType
 
+from rheostat.runtime.data_sources import register
 from rheostat.runtime.sources.pacing import limits_of
 from rheostat.runtime.sources.playback import Playback, Spot, Stretch
 from rheostat.runtime.sources.recordings import CsvRecording, JsonRecording, ParquetRecording, Recording
@@ -56,7 +57,7 @@ def replay(
     column = _column_number(event_time, schema) if form == "csv" else event_time
     texts.update(path=path, form=form, event_time=str(column))
     playback_of(texts)  # mistakes are told here, not by a query that fails
-    spark.dataSource.register(ReplaySource)
+    register(spark, ReplaySource)
     frame = spark.readStream.format(FORMAT).options(**texts).load()
     marked = [name.strip() for name in surrogates.split(",") if name.strip()]
     if form == "parquet":
