@@ -108,9 +108,9 @@ def _page(found: list[Outcome], wall: float, seed: int) -> list[str]:
             "of very few moments and say little.",
         ),
         prose(
-            "- Q-learning with the token bucket depends on which of equally good actions is taken, which the paper",
-            "does not say. Untried ones are equally good, and what the bucket refuses stays untried: with scale-in",
-            "first, partialRank keeps asking for one while the application is slow, and gets no token for it.",
+            "- Q-learning with the token bucket depends on what a refused action counts as. Here it counts as taken,",
+            "as Algorithm 1 reads (`books_refused`). If only what was really done counted, an action that is always",
+            "refused would stay as promising as an untried one, and be asked for again and again.",
         ),
         prose(
             "- Response times of the rows TH .7 to .4 are lower than in the paper, and violations at .4. A burst is",

@@ -76,7 +76,7 @@ def test_rates_go_to_the_nearest_level_and_not_beyond_the_last():
     assert [learner.level(rate) for rate in (0, 24.9, 25, 74, 200, 1e6)] == [0, 0, 1, 1, 4, 4]
 
 
-def test_a_refused_request_counts_as_holding_and_a_leap_as_nothing_to_learn_from():
+def test_what_was_done_is_seen_in_the_replicas_and_a_leap_is_nothing_to_learn_from():
     assert learning.action_taken(Step(1, 2), view(2, 1)) == 0
     assert learning.action_taken(Step(1, 2), view(3, 1)) == 1
     assert learning.action_taken(Step(1, 1), view(3, 1)) is None
@@ -197,6 +197,28 @@ def test_at_its_bound_a_response_is_in_time():
     assert at.latency_ms == 100.0
     assert learner.cost(at, 0) == pytest.approx(0.1)
     assert replace(learner, latency_bound_ms=99.9).cost(at, 0) == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize(("books_refused", "learned"), [(True, 1), (False, 0)])
+def test_a_refused_action_is_booked_as_chosen_or_as_holding(books_refused, learned):
+    policy = QLearning(WEIGHTS, rate_levels=1, exploration=0.0, books_refused=books_refused)
+    values = np.zeros((2, MOST, 3))
+    values[1, 1] = [0.5, 0.7, 0.2]
+    proposal, memory = policy.decide(view(2, 1), q_learning.QMemory(values))
+    assert proposal.wanted == 3
+    _, memory = policy.decide(view(2, 1, 30.0), memory)
+    changed = [ACTIONS[i] for i in np.nonzero(memory.values[1, 1] != values[1, 1])[0]]
+    assert changed == [learned]
+
+
+def test_what_was_granted_is_what_was_chosen():
+    policy = QLearning(WEIGHTS, rate_levels=1, exploration=0.0)
+    values = np.zeros((2, MOST, 3))
+    values[1, 1] = [0.5, 0.7, 0.2]
+    _, memory = policy.decide(view(2, 1), q_learning.QMemory(values))
+    _, memory = policy.decide(view(3, 1, 30.0), memory)
+    assert memory.values[1, 1].tolist() != values[1, 1].tolist()
+    assert memory.values[1, 1, ACTIONS.index(1)] == pytest.approx(0.9 * 0.2 + 0.1 * (0.2 + 0.3))
 
 
 def test_what_was_not_seen_is_not_learned_from():

@@ -23,8 +23,8 @@ class FakeNode:
         self.asked = []
 
     def __getattr__(self, verb):
-        def ask(argument=None):
-            self.asked.append((verb, argument))
+        def ask(argument=None, *, gently=False):
+            self.asked.append((f"{verb} gently" if gently else verb, argument))
             if verb == "settle":
                 raise RuntimeFault("it could not finish")
             return [InstanceStatus("count@n1", "running")] if verb == "statuses" else [{"batchId": 1}]
@@ -100,10 +100,12 @@ def test_what_a_node_can_do_is_asked_by_its_name(client, node, tmp_path):
     assert client.get("/statuses").json()[0]["name"] == "count@n1"
     assert client.post("/start", json=asdict(spec(tmp_path))).status_code == 200
     assert client.post("/stop", json={"instance": "count@n1"}).status_code == 200
+    assert client.post("/stop", json={"instance": "count@n2", "gently": True}).status_code == 200
     job = StateJob("copy", str(tmp_path / "new"), ((str(tmp_path / "old"), "0"),), "0", 1, ("k",), 4)
     assert client.post("/run", json=asdict(job)).status_code == 200
     assert ("start", spec(tmp_path)) in node.asked
     assert ("stop", "count@n1") in node.asked
+    assert ("stop gently", "count@n2") in node.asked
     assert ("run", job) in node.asked
 
 

@@ -49,9 +49,14 @@ def test_q_learning_without_token_bucket_has_the_worst_downtime():
     assert summary(f"QL {EVEN}").downtime > 2 * max(summary(name).downtime for name in others)
 
 
+def test_with_the_token_bucket_q_learning_hardly_ever_violates():
+    assert summary(f"QL {EVEN} + token bucket").violations < 0.03
+    assert summary(f"QL {EVEN} + token bucket").p95_ms < edf.OBJECTIVE_MS
+
+
 def test_the_token_bucket_grants_q_learning_hardly_anything():
     row = of(f"QL {EVEN} + token bucket")
-    assert row.granted < 0.05 * row.requests
+    assert row.granted < 0.1 * row.requests
     assert row.summary.downtime < 0.3 * summary(f"QL {EVEN}").downtime
 
 

@@ -13,9 +13,10 @@ from rheostat.model.placed import Placed
 from rheostat.model.resources import Infrastructure, Node
 from rheostat.simulation.flow import Flow
 from rheostat.simulation.layout import Layout
+from rheostat.simulation.lines import Ages, Line
 from rheostat.simulation.measuring import measure
 from rheostat.simulation.servers import Behaviour, Burst, Servers, capacity_tps
-from tests.strategies import placements
+from tests.strategies import deployments, placements
 
 STEPS = 12
 EDGES = np.arange(STEPS + 1.0)
@@ -66,6 +67,8 @@ def test_an_interval_cut_in_two_is_the_same_interval(placed, brought):
     alone = measure(layout, one, whole.lags(12))
     assert together.left == pytest.approx(alone.left, rel=1e-6, abs=1e-5)
     assert together.arrived == pytest.approx(alone.arrived, rel=1e-6, abs=1e-6)
+    busy = alone.served > 1e-3
+    assert together.latency[busy] == pytest.approx(alone.latency[busy], rel=1e-3, abs=1e-4)
     if alone.left > 1e-3:
         assert together.response == pytest.approx(alone.response, rel=1e-3, abs=1e-4)
 
@@ -92,6 +95,28 @@ def test_on_single_nodes_of_reference_speed_a_calm_application_takes_as_long_as_
     if (interval.arrived[:, 0] < below).all():
         expected = qos.response_time_ms(Placed(simple, alike, single))
         assert 1000 * interval.response.mean[-1] == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+@given(placements(max_operators=5, max_nodes=3), rates, st.data())
+def test_another_deployment_loses_nobody_who_waits(placed, brought, data):
+    application, infrastructure, _ = placed
+    flow = Flow(layout_of(*placed))
+    flow.advance(EDGES, brought, range(len(application.operators)))
+    before = flow.waiting()
+    flow.rearrange(flow.layout.on(data.draw(deployments(application, infrastructure)), infrastructure, ()), 12.0)
+    assert flow.waiting() == pytest.approx(before)
+
+
+def test_a_line_that_takes_in_older_ones_is_as_old_as_they_are():
+    line = Line()
+    line.pass_through(np.array([90.0, 100.0]), np.array([10.0]), np.array([10.0]), Ages.none(1))
+    assert (line.waiting, line.oldest(100.0)) == (10, 90)
+    line.restart(20.0, 90.0, 100.0)
+    assert (line.waiting, line.oldest(100.0)) == (20, 90)
+    line.restart(30.0, 50.0, 100.0)
+    assert (line.waiting, line.oldest(100.0)) == (30, 50)
+    line.restart(0.0, 50.0, 100.0)
+    assert (line.waiting, line.oldest(100.0)) == (0, 100)
 
 
 def test_a_faster_node_serves_more_and_takes_less_time():

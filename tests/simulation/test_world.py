@@ -9,9 +9,11 @@ from rheostat.errors import InvalidModel
 from rheostat.model import qos
 from rheostat.model.downtime import Situation, downtime_seconds
 from rheostat.model.full_restart import FullRestart
+from rheostat.model.network import Link, LinkQuality
 from rheostat.model.observation import Subject
 from rheostat.model.pause_and_resume import PauseAndResume
 from rheostat.model.placed import Placed
+from rheostat.model.resources import DelayMatrix, Infrastructure, Node
 from rheostat.simulation.failures import Failure, random_failures
 from rheostat.simulation.noise import Noise
 from rheostat.simulation.world import World
@@ -242,6 +244,26 @@ def test_a_released_node_is_paid_until_it_is_gone():
     cost = dict(zip(recording.seconds, recording.column("cost_per_hour"), strict=True))
     assert cost[60] - cost[80] == pytest.approx(0.5)
     assert cost[5] == cost[60]
+
+
+def test_a_new_node_is_as_far_from_the_others_as_the_first_of_its_region():
+    nodes = (Node("a", 8.0, region="here"), Node("b", 8.0, region="there"), Node("c", 8.0, region="there"))
+    delays = DelayMatrix.of([[0, 30, 40], [31, 0, 5], [41, 6, 0]])
+    links = (Link("a", "b", LinkQuality(30.0)), Link("b", "c", LinkQuality(5.0)))
+    near = LinkQuality(delay_ms=1.0)
+    for network in (
+        Infrastructure("matrix", nodes, delays_ms=delays, default_link=near),
+        Infrastructure("links", nodes, links, default_link=near),
+    ):
+        world = World(chain(infrastructure=network))
+        name = world.start("small", "there")
+        world.wait_until(30)
+        grown = world.infrastructure()
+        at, index = grown.network.delay_ms, grown.index
+        assert at[index[name], index["b"]] == at[index["b"], index[name]] == 1
+        expected = {"matrix": (30, 31), "links": (31, 31)}[network.name]
+        assert (at[index["a"], index[name]], at[index[name], index["a"]]) == expected
+        assert at[index["c"], index[name]] == pytest.approx(6, abs=1)
 
 
 def test_lost_samples_do_not_arrive():

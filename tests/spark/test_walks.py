@@ -7,7 +7,7 @@ from experiments.walks import walk
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
 
-@pytest.mark.parametrize(("seed", "name"), enumerate(NAMES, 30))
+@pytest.mark.parametrize(("seed", "name"), list(enumerate(NAMES, 30)))
 def test_a_random_walk_is_exact(name, seed, nodes_session, tmp_path):
     walked = walk(name, seed, nodes_session, tmp_path / "app", changes=6)
     assert (walked.lost, walked.duplicated, walked.late) == (0, 0, 0)

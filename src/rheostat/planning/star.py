@@ -83,14 +83,15 @@ def longest_ways(
     ends: tuple[Values, Values],
     work: tuple[Values, Values],
     room: tuple[Values, float, float],
-    rows: tuple[int, int],
+    rows: tuple[int, int, int],
 ) -> Values:  # pragma: no cover - compiled
     """[u, v] for some u: the longest way is at least this if resources could be split; inf where they do not suffice.
 
     `work` are least latencies, descending, and the resources in the same order: who waits longest gets the nearest
-    nodes.
+    nodes. `rows` are the first u, the one after the last, and how many of the nearest nodes hold everything.
     """
     capacity, first, last = room
+    enough_nodes = rows[2]
     waits, needs = work
     size = len(delay)
     found = np.full((rows[1] - rows[0], size), np.inf)
@@ -102,13 +103,14 @@ def longest_ways(
             if left[u] < -1e-9 or left[v] < -1e-9:
                 continue
             far = delay[u] + delay[:, v]
-            order = np.argsort(far)
+            near = np.nonzero(far <= np.partition(far, enough_nodes - 1)[enough_nodes - 1])[0]
+            order = near[np.argsort(far[near])]
             at, have, need, longest, enough_room = 0, left[order[0]], 0.0, 0.0, True
             for k in range(len(waits)):
                 need += needs[k]
                 while have < need - 1e-9:
                     at += 1
-                    if at == size:
+                    if at == len(order):
                         enough_room = False
                         break
                     have += left[order[at]]
@@ -178,12 +180,15 @@ def _ways(star: _Star, ends: tuple[Values, Values], order: Indices, clock: Clock
     least, needs = star.way.min(axis=1)[order], instance.resources[1:-1][order]
     room = (at.capacities.astype(float), float(instance.resources[0]), float(instance.resources[-1]))
     delay, size = np.array(at.network.delay_ms), len(at.nodes)
+    # However the nearest nodes are chosen, so many of them hold everything, or there is not enough room at all.
+    most = np.cumsum(np.sort(room[0]))
+    enough_nodes = min(size, 1 + int(np.searchsorted(most, needs.sum() + room[1] + room[2])))
     ways = ends[0][:, None] + ends[1][None, :] + float(least[0])
     for first in range(0, size, _ROWS):
         if clock.is_over():
             return ways, first
         last = min(first + _ROWS, size)
-        ways[first:last] = longest_ways(delay, ends, (least, needs), room, (first, last))
+        ways[first:last] = longest_ways(delay, ends, (least, needs), room, (first, last, enough_nodes))
     return ways, size
 
 

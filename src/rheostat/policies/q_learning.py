@@ -36,6 +36,8 @@ class QMemory:
     """Decisions so far: the source of chance."""
     greatest_gain: float = 0.0
     """Largest Q(s_h, 0) - Q(s_h, a) so far."""
+    asked: int = 0
+    """The action that was chosen in the last state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,9 @@ class QLearning(Learner):
 
     exploration: float = 0.05
     """ε: share of the decisions that are random."""
+    books_refused: bool = True
+    """Whether an action counts as taken although it was refused, as Algorithm 1 says literally: the agent updates what
+    it chose. Else what was really done counts, and an action that is always refused stays as promising as untried."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -64,7 +69,8 @@ class QLearning(Learner):
             return hold(view, "rate or response time is not known"), replace(memory, before=None)
         values = self._values(view, memory)
         here = Step(self.level(view.input_rate_tps), view.replicas)
-        if memory.before is not None and (action := action_taken(memory.before, view)) is not None:
+        action = None if memory.before is None else self._action(memory, memory.before, view)
+        if memory.before is not None and action is not None:
             values = self._learned(values, memory.before, action, here, view)
         row, actions = values[here.level, here.replicas - 1], allowed_actions(view)
         greatest = greatest_gain_in(row, actions, memory.greatest_gain)
@@ -73,7 +79,13 @@ class QLearning(Learner):
             chosen, why = random.choice(actions), "explored"
         else:
             chosen, why = min(actions, key=lambda index: (row[index], index)), f"at {view.input_rate_tps:g} tuples/s"
-        return proposal_for(view, row, chosen, greatest, why), QMemory(values, here, memory.steps + 1, greatest)
+        proposal = proposal_for(view, row, chosen, greatest, why)
+        return proposal, QMemory(values, here, memory.steps + 1, greatest, ACTIONS[chosen])
+
+    def _action(self, memory: QMemory, before: Step, view: OperatorView) -> int | None:
+        """The one to learn of. One that was asked for and another one done, by a planner say, is none."""
+        done = action_taken(before, view)
+        return memory.asked if self.books_refused and done == 0 else done
 
     def _values(self, view: OperatorView, memory: QMemory) -> Table:
         replicas = max(view.max_replicas, view.replicas)
@@ -97,12 +109,13 @@ class QLearning(Learner):
             "before": step_as_list(memory.before),
             "steps": memory.steps,
             "greatest_gain": memory.greatest_gain,
+            "asked": memory.asked,
         }
 
     def loaded(self, plain: Any) -> QMemory:
         """What was saved."""
         values = None if plain["values"] is None else as_table(plain["values"])
-        return QMemory(values, step_from_list(plain["before"]), plain["steps"], plain["greatest_gain"])
+        return QMemory(values, step_from_list(plain["before"]), plain["steps"], plain["greatest_gain"], plain["asked"])
 
 
 def updated_value(value: float, cost: float, following: float, learning_rate: float, discount: float) -> float:
