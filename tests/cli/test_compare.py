@@ -4,7 +4,7 @@ import pytest
 
 PATIENT = ("--time-limit", 600)
 """The first search on a machine compiles itself, which may take most of a minute."""
-EVENING = ("clicks.yaml", "sites.yaml", "--rate", 700, "--current", "lean.yaml", "--objective", "goals.yaml") + PATIENT
+EVENING = ("clicks.yaml", "sites.yaml", "--rate", 700, "--current", "lean.yaml", "--objective", "goals.yaml", *PATIENT)
 
 
 def by_name(told):
