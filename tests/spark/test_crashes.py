@@ -30,7 +30,8 @@ def test_a_controller_killed_at_every_step_of_the_table_loses_nothing(nodes_sess
     runtime = Runtime(blueprint, nodes, journal)
     current = random_deployment(one.application, random)
     runtime.launch(current)
-    for event, moment in STEPS:
+    # Before and after: in one process there is nobody to die in the middle; `test_faults` kills processes.
+    for event, moment in (step for step in STEPS if step[1] != "during"):
         wanted = random_deployment(one.application, random)
         doomed = Runtime(blueprint, nodes, CrashingJournal(journal, event, moment, controller_dies))
         doomed.launch(current)

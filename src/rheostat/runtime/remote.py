@@ -89,6 +89,10 @@ class RemoteNode:
         except NodeUnreachable:
             return False
 
+    def close(self) -> None:
+        """Gives the connections back; whoever asks afterwards is told that nobody answers."""
+        self._client.close()
+
     def kill(self) -> None:
         """A remote agent is killed by its process, see `AgentProcess`."""
         raise RuntimeFault(f"node {self.name} runs in a process of its own: kill that")
@@ -102,7 +106,7 @@ class RemoteNode:
     def _told(self, ask: Any) -> Any:
         try:
             answer: httpx.Response = ask()
-        except httpx.TransportError as silence:
+        except (httpx.TransportError, RuntimeError) as silence:  # a client that was closed raises the latter
             raise NodeUnreachable(self.name, str(silence) or type(silence).__name__) from silence
         if answer.status_code != httpx.codes.OK:
             raise RuntimeFault(_error_in(answer))
@@ -125,6 +129,7 @@ class AgentProcess:
         self._settings = settings.with_scratch(self._scratch)
         self._token = token or secrets.token_urlsafe(32)
         self._process: subprocess.Popen[bytes] | None = None
+        self._node: RemoteNode | None = None
 
     def start(self, patience_seconds: float = 120.0) -> RemoteNode:
         """Starts the process and waits until it answers."""
@@ -152,7 +157,9 @@ class AgentProcess:
             if told.exists():
                 node = RemoteNode(self.name, int(json.loads(told.read_text())["port"]), self._token)
                 if node.heartbeat():
+                    self._node = node
                     return node
+                node.close()
             time.sleep(0.1)
         self.kill()
         raise NodeUnreachable(self.name, f"its agent did not answer within {patience_seconds:g} s, see {log}")
@@ -191,5 +198,8 @@ class AgentProcess:
         self._clear()
 
     def _clear(self) -> None:
-        """Removes what a Spark that was killed has left behind."""
+        """Removes what a Spark that was killed has left behind, and the way to it."""
+        if self._node is not None:
+            self._node.close()
+            self._node = None
         shutil.rmtree(self._scratch, ignore_errors=True)
