@@ -108,14 +108,17 @@ class Changing:
         return began
 
     def _come_to_rest(self, fragments: Sequence[list[Instance]], *, joining: bool) -> None:
-        """State is merged, and a channel emptied, only behind instances that have read the same.
+        """State is merged, a channel emptied and event time passed on only behind instances that have read the same.
 
-        So their watermarks are the same, and what they have written is all there is up to one event time.
+        So their watermarks are the same, what they have written is all there is up to one event time, and all of them
+        have promised the same. Had one promised more, a successor under its name would go on with that promise while
+        it takes over rows of one that was behind: they would be late.
         """
         self._crew.rest([one for instances in fragments for one in instances])
         for instances in fragments:
             stateful = any(self._blueprint.application.by_name[name].is_stateful for name in instances[0].operators)
-            if len(instances) > 1 and (stateful or joining):
+            timed = any(channel.event_time for channel in self._blueprint.outputs_of(instances[0]))
+            if len(instances) > 1 and (stateful or joining or timed):
                 self._crew.align(instances)
 
     def _by_fragment(self, instances: Sequence[Instance]) -> dict[str, list[Instance]]:

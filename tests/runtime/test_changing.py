@@ -1,0 +1,50 @@
+"""Who has to have read the same before it is replaced."""
+
+import json
+
+import pytest
+from experiments.subjects import subject
+from experiments.walks import SETTINGS, three_nodes
+
+from rheostat.control.journal import MemoryJournal
+from rheostat.model.deployment import Deployment
+from rheostat.runtime.changing import Changing, Difference
+from rheostat.runtime.layout import Layout
+from rheostat.runtime.physical import physical_plan
+from rheostat.runtime.schemas import Columns
+from rheostat.runtime.specs import Blueprint
+
+
+class Crew:
+    """Remembers who was brought to the same place."""
+
+    def __init__(self):
+        self.aligned = []
+
+    def align(self, instances):
+        self.aligned.append({instance.head for instance in instances})
+
+    def __getattr__(self, _):
+        return lambda *_: None
+
+
+def plan_of(application, **placed):
+    at_n1 = {operator.name: {"n1": 1} for operator in application.operators}
+    return physical_plan(application, Deployment.of({**at_n1, **placed}), SETTINGS.key_groups)
+
+
+@pytest.mark.parametrize(("kind", "stateless_too"), [("window", True), ("count", False)])
+def test_stateless_instances_are_aligned_where_they_pass_event_time_on(kind, stateless_too, tmp_path):
+    application = subject(kind, 1, 10.0, 1.0).application
+    schema = json.dumps({"type": "struct", "fields": []})
+    timed = "ts" if stateless_too else ""
+    columns = {operator.name: Columns(schema, timed) for operator in application.operators}
+    blueprint = Blueprint(application, three_nodes(), Layout(tmp_path), columns, SETTINGS)
+    spread = {"spread-source": {"n2": 1, "n3": 1}, "op": {"n2": 1, "n3": 1}, "out": {"n1": 1}}
+    old, crew = plan_of(application, **spread), Crew()
+    new = plan_of(application, **{**spread, "spread-source": {"n2": 2}, "op": {"n3": 2}})
+    changing = Changing(blueprint, crew, MemoryJournal(), 1)
+    changing._hold(Difference(old.instances, new.instances), new)
+    heads = set().union(*crew.aligned)
+    assert "op" in heads, "its state is merged"
+    assert ("spread-source" in heads) is stateless_too
