@@ -43,9 +43,9 @@ def _started() -> tuple[subprocess.Popen[bytes], str]:
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
     )
     atexit.register(_end, server)
-    if server.stdout is None or server.stdout.readline() != b"ready\n":
-        return server, sys.executable
-    return server, str(executable)
+    with server.stdout or Path(os.devnull).open("rb") as told:
+        is_ready = told.readline() == b"ready\n"
+    return server, str(executable) if is_ready else sys.executable
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:
