@@ -1,7 +1,8 @@
 """What the progress reports of a query say about its pace; the same stick for Rheostat's queries and anybody's."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,38 @@ def batches_of(reports: Sequence[Mapping[str, Any]]) -> list[Batch]:
     """Those that ran, without the first ones."""
     found = [batch for report in reports if (batch := read_batch(report)) is not None and batch.rows_read]
     return found[int(WARM_UP * len(found)) :]
+
+
+STAGES = {
+    "latestOffset": "looking for new rows",
+    "queryPlanning": "planning",
+    "walCommit": "logging the batch",
+    "addBatch": "reading, computing, writing",
+    "commitOffsets": "logging the commit",
+    "commitBatch": "telling the sources",
+}
+"""Spark's names for the parts of a batch, and what they are."""
+
+
+def stages_ms(reports: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Median milliseconds of each part of a batch, and of the whole."""
+    ran = [report["durationMs"] for report in reports if read_batch(report) is not None and report["numInputRows"]]
+    counted = ran[int(WARM_UP * len(ran)) :]
+    parts = {meaning: [one.get(name, 0) for one in counted] for name, meaning in STAGES.items()}
+    parts["all"] = [one["triggerExecution"] for one in counted]
+    return {meaning: statistics.median(values) for meaning, values in parts.items()}
+
+
+def wait_for_rows(reports: Callable[[], Sequence[Mapping[str, Any]]], total: int, seconds: float) -> None:
+    """Returns when the reports tell of all rows.
+
+    Spark remembers a hundred reports, so a run of more batches than that would never be seen to end.
+    """
+    deadline = time.monotonic() + seconds
+    while (seen := sum(report["numInputRows"] for report in reports())) < total:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{seen} of {total} rows after {seconds:g} s")
+        time.sleep(0.2)
 
 
 def throughput(batches: Sequence[Batch]) -> float:

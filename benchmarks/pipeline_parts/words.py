@@ -3,11 +3,11 @@
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from benchmarks.pipeline_parts.batches import batches_of, median_response_ms, throughput
+from benchmarks.pipeline_parts.batches import batches_of, median_response_ms, stages_ms, throughput, wait_for_rows
 from examples.word_count.app import application
 from examples.word_count.handwritten import writer
 from pyspark.sql import DataFrame, SparkSession
@@ -17,17 +17,19 @@ from rheostat.model.deployment import Deployment
 from rheostat.model.resources import Infrastructure, Node
 from rheostat.runtime.embedded import embedded
 from rheostat.runtime.node import SparkNode
-from rheostat.runtime.progress import Batch
 from rheostat.runtime.specs import RuntimeSettings
 
-SENTENCES, PER_BATCH = 400_000, 10_000
-STEADY_TPS, STEADY_SECONDS = 1000, 25
+SENTENCES, PER_BATCH = 250_000, 5_000
+STEADY_TPS, STEADY_SECONDS = 1000, 18
 TRIGGER_MS = 200
+PATIENCE_SECONDS = 300.0
 LEAST_THROUGHPUT, MOST_RESPONSE = 0.85, 1.3
 SATURATED = {"pace": "all", "rows_per_batch": PER_BATCH, "total": SENTENCES}
-STEADY: dict[str, str | float | bool] = {"curve": str(STEADY_TPS), "total": STEADY_TPS * STEADY_SECONDS}
+STEADY = {"curve": str(STEADY_TPS), "total": STEADY_TPS * STEADY_SECONDS}
 
-Run = Callable[[SparkSession, Path, dict[str, str | float | bool], int], list[Batch]]
+Source = dict[str, str | float | bool]
+Reports = Sequence[Mapping[str, Any]]
+Run = Callable[[SparkSession, Path, Source, int], Reports]
 
 
 def measure(spark: SparkSession, repeat: float) -> tuple[str, bool]:
@@ -35,11 +37,14 @@ def measure(spark: SparkSession, repeat: float) -> tuple[str, bool]:
     ways: dict[str, Run] = {"no output": by_hand_noop, "by hand": by_hand, "Rheostat": fused}
     rates: dict[str, list[float]] = {name: [] for name in ways}
     responses: dict[str, list[float]] = {name: [] for name in ways}
+    stages: dict[str, dict[str, float]] = {}
     for number in range(int(repeat)):
         for name, run in ways.items():
             with tempfile.TemporaryDirectory(prefix="rheostat-bench-", ignore_cleanup_errors=True) as folder:
-                rates[name].append(throughput(run(spark, Path(folder) / "full", SATURATED, 0)))
-                responses[name].append(median_response_ms(run(spark, Path(folder) / "steady", STEADY, TRIGGER_MS)))
+                rates[name].append(throughput(batches_of(run(spark, Path(folder) / "full", dict(SATURATED), 0))))
+                reports = run(spark, Path(folder) / "steady", dict(STEADY), TRIGGER_MS)
+                responses[name].append(median_response_ms(batches_of(reports)))
+                stages[name] = stages_ms(reports)
             print(f"words, {name}, {number + 1} of {repeat:g}", file=sys.stderr, flush=True)
     lines = [
         "| Word Count | sentences/s at saturation | of by hand | median response ms | of by hand |",
@@ -51,12 +56,19 @@ def measure(spark: SparkSession, repeat: float) -> tuple[str, bool]:
         lines.append(
             f"| {name} | {rate:,.0f} | {rate / base_rate:.2f} | {response:.0f} | {response / base_response:.2f} |"
         )
+    lines += [
+        "",
+        f"| a batch at {STEADY_TPS} sentences/s, median ms | {' | '.join(ways)} |",
+        "|" + "---|" * (1 + len(ways)),
+    ]
+    for part in stages["by hand"]:
+        lines.append(f"| {part} | " + " | ".join(f"{stages[name][part]:.0f}" for name in ways) + " |")
     ours = statistics.median(rates["Rheostat"]) / base_rate
     slower = statistics.median(responses["Rheostat"]) / base_response
     return "\n".join(lines), ours >= LEAST_THROUGHPUT and slower <= MOST_RESPONSE
 
 
-def by_hand(spark: SparkSession, folder: Path, source: dict[str, str | float | bool], trigger_ms: int) -> list[Batch]:
+def by_hand(spark: SparkSession, folder: Path, source: Source, trigger_ms: int) -> Reports:
     """Updates are kept as files, batch by batch, as one would do it."""
 
     def keep(rows: DataFrame, batch: int) -> None:
@@ -69,9 +81,7 @@ def by_hand(spark: SparkSession, folder: Path, source: dict[str, str | float | b
     return _run(spark, start, source)
 
 
-def by_hand_noop(
-    spark: SparkSession, folder: Path, source: dict[str, str | float | bool], trigger_ms: int
-) -> list[Batch]:
+def by_hand_noop(spark: SparkSession, folder: Path, source: Source, trigger_ms: int) -> Reports:
     """The query alone: its results are thrown away."""
 
     def start(session: SparkSession) -> StreamingQuery:
@@ -81,23 +91,23 @@ def by_hand_noop(
     return _run(spark, start, source)
 
 
-def _run(
-    spark: SparkSession, start: Callable[[SparkSession], StreamingQuery], source: dict[str, str | float | bool]
-) -> list[Batch]:
+def _run(spark: SparkSession, start: Callable[[SparkSession], StreamingQuery], source: Source) -> Reports:
     session = spark.newSession()
     # As many state partitions as a single replica has.
     session.conf.set("spark.sql.shuffle.partitions", "1")
     query = start(session)
-    while sum(report["numInputRows"] for report in query.recentProgress) < int(source["total"]):
-        time.sleep(0.2)
+
+    def told() -> Reports:
         if (failure := query.exception()) is not None:
             raise failure
-    reports = list(query.recentProgress)
+        return query.recentProgress
+
+    wait_for_rows(told, int(source["total"]), PATIENCE_SECONDS)
     query.stop()
-    return batches_of(reports)
+    return query.recentProgress
 
 
-def fused(spark: SparkSession, folder: Path, source: dict[str, str | float | bool], trigger_ms: int) -> list[Batch]:
+def fused(spark: SparkSession, folder: Path, source: Source, trigger_ms: int) -> Reports:
     """Everything on one node: one query."""
     node = SparkNode("n1", spark)
     app = application(**{"curve": "1", **source})  # type: ignore[arg-type]
@@ -105,7 +115,5 @@ def fused(spark: SparkSession, folder: Path, source: dict[str, str | float | boo
     with embedded(app, one, folder, spark, RuntimeSettings(trigger_ms=trigger_ms), nodes={"n1": node}) as runtime:
         runtime.launch(Deployment.of({operator.name: {"n1": 1} for operator in app.operators}))
         (instance,) = runtime.plan.instances
-        while sum(report["numInputRows"] for report in node.progress(instance.name)) < int(source["total"]):
-            time.sleep(0.2)
-            runtime.heal()
-        return batches_of(node.progress(instance.name))
+        wait_for_rows(lambda: node.progress(instance.name), int(source["total"]), PATIENCE_SECONDS)
+        return list(node.progress(instance.name))
