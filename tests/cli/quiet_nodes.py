@@ -20,6 +20,7 @@ from rheostat.runtime.instance import InstanceSpec, InstanceStatus
 from rheostat.runtime.journal_sqlite import SqliteJournal
 from rheostat.runtime.launching import Opened
 from rheostat.runtime.layout import Layout
+from rheostat.runtime.node_usage import Usage, measured_usage
 from rheostat.runtime.schemas import Columns
 from rheostat.runtime.specs import Blueprint, RuntimeSettings
 from rheostat.runtime.state_job import StateJob
@@ -61,8 +62,14 @@ class QuietNode:
     def statuses(self) -> Sequence[InstanceStatus]:
         return list(self.running.values())
 
-    def progress(self, instance: str) -> Sequence[dict[str, Any]]:  # noqa: ARG002 - the contract
+    def progress(self, instance: str, after: int = -1) -> Sequence[dict[str, Any]]:  # noqa: ARG002 - the contract
         return []
+
+    def usage(self) -> Usage:
+        return measured_usage()
+
+    def round_trip_ms(self) -> float | None:
+        return None
 
     def prepare(self, job: StateJob) -> None:
         """There is no state."""
@@ -102,7 +109,7 @@ def quiet_run(directory: Path) -> Iterator[Running]:
     journal = SqliteJournal(Layout(directory).journal)
     runtime = Runtime(Blueprint(WORDS, THREE, Layout(directory), columns, settings), nodes, journal)
     runtime.launch(Deployment.of({operator.name: {"n1": 1} for operator in WORDS.operators}))
-    controller = Controller(Opened(runtime, nodes))
+    controller = Controller(Opened(runtime))
     stopper = threading.Thread(target=controller.wait, args=(60,))
     with held(directory), serving(controller, directory):
         controller.tend()

@@ -7,7 +7,7 @@ from tests.cli.quiet_nodes import quiet_run
 
 def test_others_stand_in_for_a_lost_node_until_it_is_back(tmp_path):
     with quiet_run(tmp_path / "app") as running:
-        runtime, nodes = running.controller._runtime, running.nodes
+        runtime, nodes = running.controller.runtime, running.nodes
         own = set(nodes["n1"].running)
         assert own, "everything is on n1 at first"
         nodes["n1"].kill()

@@ -1,5 +1,9 @@
-"""Word Count through the real commands: run, scale and stop from outside, run again, and the counts are right."""
+"""Word Count through the real commands: run, scale and stop from outside, run again, and the counts are right.
 
+Begun with all nodes in one process and taken up again with a process each; neither leaves anything behind.
+"""
+
+import contextlib
 import json
 import os
 import subprocess
@@ -37,11 +41,15 @@ class Place:
         self.path, self.directory = path, path / ".rheostat" / "word-count"
         (path / "my_words.py").write_text(MODULE)
         (path / "nodes.yaml").write_text(NODES)
-        self.settings = {"cwd": path, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
+        self.scratch = path / "tmp"
+        self.scratch.mkdir()
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(self.scratch)}
+        self.settings = {"cwd": path, "env": environment, "text": True}
 
     def start(self, *arguments):
         whole = command("run", "my_words:app", "nodes.yaml", "--key-groups", "4", *arguments)
-        return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **self.settings)
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        return subprocess.Popen(whole, start_new_session=True, **pipes, **self.settings)
 
     def ask(self, *arguments):
         told = subprocess.run(command(*arguments, "--json"), capture_output=True, check=False, **self.settings)
@@ -50,6 +58,17 @@ class Place:
     def counts(self):
         rows = read_results(load_channel(self.directory / "results" / "consumer")).to_pylist()
         return {row["word"]: row["count"] for row in rows}
+
+    def left_behind(self):
+        """Processes that were started in this place and still run, and files that only a running one needs."""
+        processes = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                environment = (entry / "environ").read_bytes().split(b"\0")
+                if f"TMPDIR={self.scratch}".encode() in environment and entry.name != str(os.getpid()):
+                    processes.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        files = [path for path in (*self.scratch.rglob("*"), *self.directory.glob("**/scratch/**/*")) if path.is_file()]
+        return processes, files
 
 
 def wait_until(reached, process):
@@ -92,7 +111,8 @@ def test_it_is_changed_stopped_and_taken_up_again_and_no_word_is_lost(tmp_path):
         end(process)
     assert process.returncode == 0
     assert "done: " in out
-    again = place.start("--until-drained")
+    assert place.left_behind() == ([], [])
+    again = place.start("--until-drained", "--nodes", "process")
     try:
         out, _ = again.communicate(timeout=PATIENCE_SECONDS)
     finally:
@@ -100,3 +120,4 @@ def test_it_is_changed_stopped_and_taken_up_again_and_no_word_is_lost(tmp_path):
     assert (again.returncode, "taking word-count up again" in out) == (0, True), out
     assert place.counts() == answer(sentence(Draw(SEED, index))[0] for index in range(SENTENCES))
     assert not (place.directory / "controller.json").exists()
+    assert place.left_behind() == ([], [])

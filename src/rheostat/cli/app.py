@@ -27,6 +27,11 @@ COMMANDS = {
     "scale": "Give operators of a running application more or fewer replicas.",
     "move": "Move an operator of a running application to another node.",
     "deploy": "Change a running application to another deployment.",
+    "pause-control": "Let the managers of a running application decide nothing.",
+    "resume-control": "Let the managers of a running application decide again.",
+    "history": "List what was changed in a run, and what came of it.",
+    "explain": "Tell why something was decided in a run.",
+    "report": "Write a run as one HTML page.",
     "stop": "Stop a running application, so that it can be taken up again.",
     "doctor": "Check whether this machine is ready.",
 }

@@ -37,6 +37,21 @@ def find_running(directory: Path | None) -> RunningApplication:
     raise WrongUse(Complaint(f"several applications run: {several}", "say which with --directory"))
 
 
+def find_directory(directory: Path | None) -> Path:
+    """Of a run that goes on or is over: the one that is named, else the only one below `.rheostat/`."""
+    if directory is not None:
+        if not (directory / "journal.db").exists():
+            raise WrongUse(Complaint(f"nothing was run in {directory}", "give the --directory of a run"))
+        return directory
+    found = sorted(path.parent for path in BASE.glob("*/journal.db"))
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise WrongUse(Complaint(f"nothing was run below {BASE}/", "start something with rheostat run, or --directory"))
+    several = ", ".join(str(path) for path in found)
+    raise WrongUse(Complaint(f"there are several runs: {several}", "say which with --directory"))
+
+
 def documents_of(directory: Path) -> tuple[Application, Infrastructure]:
     """What runs and on what, as `rheostat run` has written it down."""
     return read_application(directory / "application.yaml"), read_infrastructure(directory / "infrastructure.yaml")

@@ -1,6 +1,7 @@
 """`rheostat run`: runs an application, shows how it is doing, and watches over it until it is stopped."""
 
 import importlib
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -41,12 +42,29 @@ def run(
     until_drained: Annotated[
         bool, typer.Option("--until-drained", help="Stop when nothing has come in for 5 s and all has been read.")
     ] = False,
+    control: Annotated[
+        str, typer.Option(help="Who decides while it runs: edf, e2df, s-edrp, s-odp, elastic-storm, none.")
+    ] = "none",
+    policy: Annotated[str | None, typer.Option(help="How operators are scaled, such as threshold.")] = None,
+    options: Annotated[list[str] | None, typer.Option("--set", help="A setting of the policy, name=value.")] = None,
+    granting: Annotated[str, typer.Option("--global", help="What is granted: all, or token-bucket.")] = "all",
+    granting_options: Annotated[
+        list[str] | None, typer.Option("--global-set", help="A setting of the global policy, name=value.")
+    ] = None,
+    objective_ms: Annotated[float | None, typer.Option(help="R_max: the response time to keep.")] = None,
+    bound: Annotated[list[str] | None, typer.Option(help="R_max,op of an operator, operator=ms.")] = None,
+    period: Annotated[float | None, typer.Option(help="Seconds between two decisions.")] = None,
+    settle: Annotated[
+        float | None, typer.Option(help="Seconds to leave it alone after a change; else a period.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Decide and tell, but change nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object at the end instead of text.")] = False,
 ) -> None:
     """Run an application, and watch over it until it is stopped.
 
     An application that was stopped goes on where it was, if the directory is the same. `rheostat scale`, `move` and
-    `deploy` change it while it runs, `rheostat stop` or Ctrl-C stop it.
+    `deploy` change it while it runs, `rheostat stop` or Ctrl-C stop it. With --control managers do so by themselves:
+    `rheostat history`, `explain` and `report` tell what they did, `rheostat pause-control` holds them back.
     """
     if planner is not None and deployment is not None:
         raise WrongUse(Complaint("--planner and --deployment both say who runs where at first", "give one of them"))
@@ -54,6 +72,16 @@ def run(
     place = directory or default_directory(wanted.application)
     # Placed before Spark is started, so that it is told at once if there is no room.
     at_first = wanted.deployment or first_deployment(wanted.application, wanted.infrastructure, planner)
+    steered = None
+    if control != "none":
+        # Planners and policies take a moment to load, for those who ask for control alone.
+        inputs = importlib.import_module("rheostat.cli.control_inputs")
+        wishes = inputs.Wishes(
+            control, policy, options or (), granting, granting_options or (), objective_ms, bound or (), period, settle
+        )
+        steered = inputs.steered(replace(wishes, planner=planner, dry_run=dry_run), wanted.application)
+    elif policy is not None or dry_run:
+        raise WrongUse(Complaint("--policy and --dry-run are about control", "add --control, such as --control edf"))
     try:
         running = importlib.import_module("rheostat.cli.running")
     except ModuleNotFoundError as missing:
@@ -69,5 +97,6 @@ def run(
         seconds=seconds,
         until_drained=until_drained,
         as_json=as_json,
+        steered=steered,
     )
     raise typer.Exit(ExitCode.FINE if running.carry_out(order) else ExitCode.NO)

@@ -1,6 +1,7 @@
 """A running application on a terminal: the graph with its replicas, what flows and what waits, and the last changes."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -25,6 +26,10 @@ def run_view(application: Application, status: Mapping[str, Any]) -> Group:
     ]
     for change in status["changes"]:
         parts.append(Text(change_line(change), STYLES[change["effect"]]))
+    control = status["control"]
+    if control is not None:
+        parts.append(Text("control is paused" if control["paused"] else "under control", "bright_black"))
+        parts += [Text(story_line(story), "cyan") for story in control["stories"]]
     for failure in status["failures"]:
         parts.append(Text(failure, "bold red"))
     return Group(*parts)
@@ -50,6 +55,11 @@ def change_line(change: Mapping[str, Any]) -> str:
     """A change in one line."""
     tail = f"paused {change['paused_seconds']:.2f} s" if change["effect"] == "done" else change["reason"]
     return f"{change['at'][11:19]} {change['effect']}: {change['what']} ({tail})"
+
+
+def story_line(story: Mapping[str, Any]) -> str:
+    """A decision, or what came of it, in words."""
+    return f"{datetime.fromtimestamp(story['at_seconds']).astimezone():%H:%M:%S} {story['told']}"
 
 
 def _graph(application: Application, status: Mapping[str, Any]) -> Table:

@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
@@ -13,13 +13,19 @@ from typing import Any, TextIO
 from rich.live import Live
 
 from rheostat.assembly import Controller
+from rheostat.assembly.recording_file import RecordingFile
+from rheostat.cli.control_inputs import Steered
 from rheostat.cli.output import answer_json, page, warn
 from rheostat.cli.run_inputs import Wanted
-from rheostat.cli.run_view import change_line, run_view, summary
+from rheostat.cli.run_view import change_line, run_view, story_line, summary
+from rheostat.control.building import build
+from rheostat.control.clocks import SystemClock
 from rheostat.model.deployment import Deployment
 from rheostat.model.documents import write
+from rheostat.model.membership import kinds_of
 from rheostat.runtime.controller_api import serving
 from rheostat.runtime.launching import Launch, NodeForm, opened, recorded_deployment, recorded_key_groups
+from rheostat.runtime.monitor import MonitorSettings
 from rheostat.runtime.specs import RuntimeSettings
 
 PERIOD_SECONDS = 1.0
@@ -42,12 +48,27 @@ class Order:
     seconds: float | None = None
     until_drained: bool = False
     as_json: bool = False
+    steered: Steered | None = None
 
     def launch(self) -> Launch:
         """What the runtime needs to know."""
         groups = self.key_groups or recorded_key_groups(self.directory) or RuntimeSettings().key_groups
         settings = RuntimeSettings(groups, self.trigger_ms)
-        return Launch(self.wanted.application, self.wanted.infrastructure, self.directory, settings, self.form)
+        launch = Launch(self.wanted.application, self.wanted.infrastructure, self.directory, settings, self.form)
+        if self.steered is None:
+            return launch
+        elastic = self.steered.settings.kind == "e2df"
+        return replace(
+            launch,
+            monitor=MonitorSettings(self.steered.sample_seconds),
+            kinds=kinds_of(self.wanted.infrastructure) if elastic else (),
+            most_nodes=self.steered.settings.max_nodes or launch.most_nodes,
+        )
+
+    def facts(self) -> dict[str, str]:
+        """What the reader of its report should know."""
+        told = {"control": "none"} if self.steered is None else self.steered.facts()
+        return {**told, "nodes": self.form.value}
 
 
 def carry_out(order: Order) -> bool:
@@ -59,7 +80,8 @@ def carry_out(order: Order) -> bool:
             with opened(order.launch()) as found:
                 _write_documents(order)
                 found.runtime.launch(order.at_first)
-                controller = Controller(found)
+                controller = Controller(found, RecordingFile(order.directory, order.wanted.application, order.facts()))
+                _steer(controller, order)
                 with serving(controller, order.directory), _stopped_by_signals(controller):
                     told = _tend(controller, order)
         except KeyboardInterrupt:
@@ -69,6 +91,13 @@ def carry_out(order: Order) -> bool:
     else:
         warn(f"stopped; rheostat run with --directory {order.directory} takes it up again")
     return not told["failures"]
+
+
+def _steer(controller: Controller, order: Order) -> None:
+    """Puts the managers on it that were asked for."""
+    steered = order.steered
+    if steered is not None:
+        controller.steer(lambda world: build(steered.settings, world, steered.planning), SystemClock())
 
 
 def _announce(order: Order) -> None:
@@ -128,6 +157,7 @@ class Lines:
     def show(self, status: Mapping[str, Any]) -> None:
         """Changes and failures once, a summary every few seconds and whenever the state is another."""
         news = [change_line(change) for change in status["changes"]] + list(status["failures"])
+        news += [story_line(story) for story in (status["control"] or {}).get("stories", [])]
         for line in news:
             if line not in self._known:
                 self._known.add(line)

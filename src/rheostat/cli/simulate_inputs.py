@@ -17,8 +17,9 @@ from rheostat.model.deployment import Deployment
 from rheostat.model.downtime import DowntimeModel
 from rheostat.model.full_restart import FullRestart
 from rheostat.model.graph import did_you_mean
+from rheostat.model.membership import kinds_of
 from rheostat.model.pause_and_resume import PauseAndResume
-from rheostat.model.resources import Infrastructure, Node
+from rheostat.model.resources import Infrastructure
 from rheostat.simulation.curves import shared_bounds
 from rheostat.simulation.daily import city_days
 from rheostat.simulation.nodes import Supply
@@ -95,7 +96,7 @@ def scenario_of(files: Sequence[str], deployment: str | None, conditions: Condit
         downtime=conditions.model,
         behaviours=_bursts(application, conditions.bursts),
         noise=Noise(conditions.noise, 10.0, conditions.measurement_noise),
-        supply=Supply(_kinds(infrastructure)) if kind == "e2df" else Supply(),
+        supply=Supply(kinds_of(infrastructure)) if kind == "e2df" else Supply(),
         hop_ms=conditions.hop_ms,
         sample_seconds=conditions.sample_seconds,
     )
@@ -160,15 +161,6 @@ def _bursts(application: Application, pairs: Sequence[str]) -> dict[str, Behavio
             raise _wrong("burst", f"{seconds:g} is not a period > 0", "write operator=seconds")
         found[name] = Behaviour(burst=Burst(seconds))
     return found
-
-
-def _kinds(infrastructure: Infrastructure) -> tuple[Node, ...]:
-    """One kind of node for everything the infrastructure has that differs in more than name and region."""
-    kinds: dict[Node, Node] = {}
-    for node in infrastructure.nodes:
-        plain = replace(node, name="kind", region="")
-        kinds.setdefault(plain, replace(node, name=f"like-{node.name}", region=""))
-    return tuple(kinds.values())
 
 
 def _pairs(option: str, pairs: Sequence[str]) -> Iterable[tuple[str, str]]:

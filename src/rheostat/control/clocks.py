@@ -5,11 +5,18 @@ from dataclasses import dataclass
 
 
 class SystemClock:
-    """Real time. Monotonic, so that a corrected wall clock does not upset a cool-down."""
+    """Real time: the wall's when it was made, and monotonic from then on.
+
+    So its moments can be compared with those that samples and journals of this machine have, and a corrected wall
+    clock does not upset a cool-down.
+    """
+
+    def __init__(self) -> None:
+        self._offset = time.time() - time.monotonic()
 
     def now_seconds(self) -> float:
-        """Seconds since the machine started."""
-        return time.monotonic()
+        """Seconds since 1970."""
+        return time.monotonic() + self._offset
 
     def wait_until(self, seconds: float) -> None:
         """Sleeps the rest of the way."""

@@ -113,6 +113,7 @@ class PlannedManager:
             "response_before_ms": self.outlook.response_ms(),
         }
         facts["reason"] = f"{outcome.evaluation.response_time_ms:.0f} ms are expected"
+        facts["wanted"] = {name: dict(replicas.counts) for name, replicas in outcome.deployment.items()}
         told = {**facts, "objective": outcome.objective, "change": str(change), "predicted": predicted}
         self._tell(now_seconds, told)
         if not change:

@@ -14,7 +14,7 @@ chain is told per row of each operator's own input.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 FEWEST_BATCHES = 6
@@ -37,6 +37,8 @@ class BatchCost:
     """b: time of a row in one replica, at least 0."""
     row_error_ms: float
     """Standard error of b."""
+    fixed_error_ms: float = 0.0
+    """Standard error of a."""
 
     @property
     def is_significant(self) -> bool:
@@ -72,7 +74,36 @@ def fitted(points: Sequence[tuple[float, float]]) -> BatchCost | None:
     kept = [point for point, error in zip(points, off, strict=True) if error <= OUTLIER * typical]
     again = _line(kept) if typical > 0 and len(kept) < len(points) else None
     line = again or line
-    return BatchCost(max(0.0, line.fixed_ms), max(0.0, line.row_ms), line.row_error_ms)
+    return BatchCost(max(0.0, line.fixed_ms), max(0.0, line.row_ms), line.row_error_ms, line.fixed_error_ms)
+
+
+def fitted_after(points: Sequence[tuple[float, float]], before: BatchCost | None) -> BatchCost | None:
+    """The cost, helped by what earlier batches of the same operators told.
+
+    Batches of one size do not tell what a row costs; who knows `a` from before does know. And `b` is a row's own cost,
+    whoever has how many replicas: if the batches say nothing at all, it is what it was, less certainly.
+
+    >>> earlier = BatchCost(100.0, 2.0, 0.01, 1.0)
+    >>> round(fitted_after([(50, 200.0)] * 6, earlier).row_ms, 6)
+    2.0
+    """
+    now = fitted(points)
+    if before is None or (now is not None and now.is_significant):
+        return now
+    found = [now, _given_fixed(points, before), replace(before, row_error_ms=2 * before.row_error_ms)]
+    return min((cost for cost in found if cost is not None), key=lambda cost: cost.row_error_ms)
+
+
+def _given_fixed(points: Sequence[tuple[float, float]], before: BatchCost) -> BatchCost | None:
+    """b from batches of any size, if a is known."""
+    count = len(points)
+    rows = sum(x for x, _ in points)
+    if count < FEWEST_BATCHES or rows <= 0:
+        return None
+    slope = (sum(y for _, y in points) - count * before.fixed_ms) / rows
+    left = sum((y - before.fixed_ms - slope * x) ** 2 for x, y in points) / (count - 1)
+    error = sqrt(left / count + before.fixed_error_ms**2) * count / rows
+    return BatchCost(before.fixed_ms, max(0.0, slope), error, before.fixed_error_ms)
 
 
 def _line(points: Sequence[tuple[float, float]]) -> BatchCost | None:
@@ -87,4 +118,5 @@ def _line(points: Sequence[tuple[float, float]]) -> BatchCost | None:
     slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
     fixed = mean_y - slope * mean_x
     left = sum((y - fixed - slope * x) ** 2 for x, y in points)
-    return BatchCost(fixed, slope, sqrt(left / (count - 2) / spread))
+    error = sqrt(left / (count - 2) / spread)
+    return BatchCost(fixed, slope, error, error * sqrt(sum(x * x for x, _ in points) / count))

@@ -4,6 +4,7 @@
 |---|---|---|
 | GET /status | | how everything is doing |
 | POST /change | deployment and, if wanted, the one before: operator -> node -> replicas | its effect |
+| POST /control | paused: whether the managers shall decide nothing | whether they do |
 | POST /stop | | at once; the application ends then |
 
 Everything else is refused, and so is every browser.
@@ -46,6 +47,14 @@ class Controlled(Protocol):
         """Changes the deployment, one change at a time; with `before`, only if that is what runs."""
         ...
 
+    def pause_control(self) -> None:
+        """The managers decide nothing until they are told to; a fault if there are none."""
+        ...
+
+    def resume_control(self) -> None:
+        """The managers decide again."""
+        ...
+
     def stop(self) -> None:
         """Lets it end; does not wait for that."""
         ...
@@ -58,6 +67,14 @@ class Wanted(BaseModel):
 
     deployment: Placed
     before: Placed | None = None
+
+
+class ControlWanted(BaseModel):
+    """The body of a pause."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    paused: bool
 
 
 def controller_app(controlled: Controlled, token: str) -> FastAPI:
@@ -88,7 +105,9 @@ def controller_app(controlled: Controlled, token: str) -> FastAPI:
 
     @app.exception_handler(RequestValidationError)
     async def misshapen(_request: Request, _error: RequestValidationError) -> JSONResponse:
-        return JSONResponse({"error": "a change is {deployment: {operator: {node: replicas}}}"}, 422)
+        return JSONResponse(
+            {"error": "a change is {deployment: {operator: {node: replicas}}}, a pause is {paused: true}"}, 422
+        )
 
     @app.get("/status")
     def status() -> dict[str, Any]:
@@ -98,6 +117,14 @@ def controller_app(controlled: Controlled, token: str) -> FastAPI:
     def change(wanted: Wanted) -> dict[str, Any]:
         before = None if wanted.before is None else Deployment.of(wanted.before)
         return effect_document(controlled.change(Deployment.of(wanted.deployment), before))
+
+    @app.post("/control")
+    def control(wanted: ControlWanted) -> dict[str, Any]:
+        if wanted.paused:
+            controlled.pause_control()
+        else:
+            controlled.resume_control()
+        return {"paused": wanted.paused}
 
     @app.post("/stop")
     def stop() -> dict[str, Any]:

@@ -105,6 +105,10 @@ class RunningApplication:
         document = {"deployment": _plain(wanted), "before": None if before is None else _plain(before)}
         return effect_of(self._asked("POST", "/change", document, CHANGE_SECONDS))
 
+    def pause_control(self, *, paused: bool) -> None:
+        """Lets the managers decide nothing, or decide again."""
+        self._asked("POST", "/control", {"paused": paused})
+
     def stop(self, patience_seconds: float = 180.0) -> bool:
         """Asks it to end and waits for that; tells whether it has."""
         self._asked("POST", "/stop", {})

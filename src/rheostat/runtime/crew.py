@@ -34,7 +34,7 @@ class Crew:
     """What the controller can make the nodes do."""
 
     def __init__(self, blueprint: Blueprint, nodes: Mapping[str, Node], disk: Disk) -> None:
-        self._blueprint, self._nodes, self._disk = blueprint, nodes, disk
+        self.blueprint, self.nodes, self._disk = blueprint, nodes, disk
         self._started: dict[str, Instance] = {}
         self._failures: Counter[int] = Counter()
         self.lost: set[str] = set()
@@ -45,7 +45,7 @@ class Crew:
 
     def node(self, instance: Instance) -> Node:
         """What runs an instance: its node, or the one that stands in for it."""
-        return self._nodes[self.place(instance)]
+        return self.nodes[self.place(instance)]
 
     def place(self, instance: Instance) -> str:
         """Name of the node that runs an instance. Checkpoints and channels are shared: any node can take it up."""
@@ -53,7 +53,7 @@ class Crew:
             return instance.node
         place = self._stand_ins.get(instance.number)
         if place is None or place in self.lost:
-            present = [name for name in self._nodes if name not in self.lost]
+            present = [name for name in self.nodes if name not in self.lost]
             if not present:
                 raise RuntimeFault("all nodes are lost")
             hosts = Counter(dict.fromkeys(present, 0))
@@ -73,7 +73,7 @@ class Crew:
 
     def spec(self, instance: Instance, frontier: int = NEVER) -> InstanceSpec:
         """The description to start an instance by, its epoch opened: from now on older ones are fenced off."""
-        outputs = self._blueprint.outputs_of(instance)
+        outputs = self.blueprint.outputs_of(instance)
         logs = [DiskLog(channel) for channel in outputs]
         newest = max((last_epoch(log, instance.producer) or 0 for log in logs), default=0)
         # A later epoch than those before this instance means that it has run: its batch numbers go on.
@@ -88,18 +88,18 @@ class Crew:
                 frontier=frontier,
                 now_ms=_now_ms(),
             )
-        return self._blueprint.spec(instance, newest + 1, continues=continues)
+        return self.blueprint.spec(instance, newest + 1, continues=continues)
 
     def epochs(self, instance: Instance) -> int:
         """How many epochs the producer of an instance has had."""
-        logs = [DiskLog(channel) for channel in self._blueprint.outputs_of(instance)]
+        logs = [DiskLog(channel) for channel in self.blueprint.outputs_of(instance)]
         return max((last_epoch(log, instance.producer) or 0 for log in logs), default=0)
 
     def promise(self, instances: Iterable[Instance], tail: str) -> int:
         """How far event time has come in the output of an operator: what its producers have all promised."""
         frontiers = []
         for instance in instances:
-            for channel in self._blueprint.outputs_of(instance) if instance.tail == tail else ():
+            for channel in self.blueprint.outputs_of(instance) if instance.tail == tail else ():
                 log = DiskLog(channel)
                 epoch = last_epoch(log, instance.producer)
                 if epoch is not None:
@@ -142,13 +142,13 @@ class Crew:
         def end(instance: Instance) -> None:
             node = self.node(instance)
             node.stop(instance.name, gently=True)
-            node.settle(self._blueprint.spec(instance, self.epochs(instance) or 1, continues=True))
+            node.settle(self.blueprint.spec(instance, self.epochs(instance) or 1, continues=True))
 
         self.at_once(end, list(instances))
 
     def align(self, instances: Sequence[Instance]) -> None:
         """Brings resting instances of one fragment to the same place in their input: the furthest any of them is."""
-        reached = [read_offsets(self._blueprint, instance) for instance in instances]
+        reached = [read_offsets(self.blueprint, instance) for instance in instances]
         wanted = [furthest(column) for column in zip(*reached, strict=True)]
         behind = []
         for number, instance in enumerate(instances):
@@ -168,7 +168,7 @@ class Crew:
         heads = {
             (channel.path, instance.head): channel
             for instance in instances
-            for channel in self._blueprint.inputs_of(instance)
+            for channel in self.blueprint.inputs_of(instance)
         }
         for (_, head), channel in heads.items():
             self._empty(channel, head)
@@ -178,9 +178,9 @@ class Crew:
         producers: dict[Path, set[str]] = {}
         consumers: dict[Path, set[str]] = {}
         for instance in plan.instances:
-            for channel in self._blueprint.outputs_of(instance):
+            for channel in self.blueprint.outputs_of(instance):
                 producers.setdefault(channel.path, set()).add(instance.producer)
-            for channel in self._blueprint.inputs_of(instance):
+            for channel in self.blueprint.inputs_of(instance):
                 consumers.setdefault(channel.path, set()).add(instance.name)
         for channel in self.channels():
             for producer in DiskLog(channel).producers():
@@ -193,9 +193,9 @@ class Crew:
 
     def channels(self) -> list[Channel]:
         """Every channel there is."""
-        application = self._blueprint.application
-        found = [self._blueprint.channel(stream) for stream in application.streams]
-        sinks = [self._blueprint.results(op.name) for op in application.operators]
+        application = self.blueprint.application
+        found = [self.blueprint.channel(stream) for stream in application.streams]
+        sinks = [self.blueprint.results(op.name) for op in application.operators]
         return found + [channel for channel in sinks if (channel.path / "channel.json").exists()]
 
     def statuses(self) -> dict[str, InstanceStatus]:
@@ -204,7 +204,7 @@ class Crew:
 
     def present(self) -> list[Node]:
         """The nodes that are not lost."""
-        return [node for name, node in self._nodes.items() if name not in self.lost]
+        return [node for name, node in self.nodes.items() if name not in self.lost]
 
     def at_once(self, act: Callable[[Any], None], subjects: Sequence[Any]) -> None:
         """Acts on all, several at a time; raises the first failure when all have been tried."""
@@ -214,7 +214,7 @@ class Crew:
             future.result()
 
     def _control(self, instance: Instance, control: Control) -> None:
-        write_control(self._blueprint.layout.control(instance.name), control, self._disk)
+        write_control(self.blueprint.layout.control(instance.name), control, self._disk)
 
     def _catch_up(self, instance: Instance, targets: Sequence[Offset]) -> None:
         self._until(lambda: self._is_at(instance, targets), lambda: f"{self._told({instance.name})} did not catch up")
@@ -232,7 +232,7 @@ class Crew:
         self._until(drained, lambda: f"{head} did not empty {channel.name}: {left()} are left")
 
     def _is_at(self, instance: Instance, targets: Sequence[Offset]) -> bool:
-        here = read_offsets(self._blueprint, instance)
+        here = read_offsets(self.blueprint, instance)
         self._check({instance.name})
         return all(_same_place(a, b) for a, b in zip(here, targets, strict=True))
 
@@ -295,10 +295,10 @@ class Crew:
         return status.committed > self._committed_then.get(instance.number, -1)
 
     def _until(self, reached: Callable[[], bool], otherwise: Callable[[], str]) -> None:
-        deadline = time.monotonic() + self._blueprint.settings.patience_seconds
+        deadline = time.monotonic() + self.blueprint.settings.patience_seconds
         while not reached():
             if time.monotonic() > deadline:
-                raise RuntimeFault(f"{otherwise()} within {self._blueprint.settings.patience_seconds:g} s")
+                raise RuntimeFault(f"{otherwise()} within {self.blueprint.settings.patience_seconds:g} s")
             time.sleep(POLL_SECONDS)
 
 

@@ -7,11 +7,11 @@ batch an instance is seen with only marks where counting begins.
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from rheostat.runtime.batch_cost import BatchCost, fitted
+from rheostat.runtime.batch_cost import BatchCost, fitted_after
 from rheostat.runtime.progress import Batch, Ledger
 
 BATCHES_FITTED = 300
@@ -74,6 +74,8 @@ class Flow:
     """Counts one instance through its life."""
 
     chain: Chain
+    before: BatchCost | None = None
+    """What a batch of the same operators cost when that was last known, without what comes beside the work."""
     _ledger: Ledger = field(default_factory=Ledger)
     _since: float | None = None
     """Up to when everything was counted."""
@@ -155,17 +157,26 @@ class Flow:
             found["batch_row_ms"] = cost.row_ms * head / own
         return found
 
+    def work(self) -> BatchCost | None:
+        """What the work of a batch costs per row of the head's input; None if nobody can tell."""
+        return fitted_after([point for point, _ in self._points()], self.before)
+
     def cost(self) -> BatchCost | None:
-        """The cost of the recent batches per row of the head's input; None if they do not tell."""
-        points = []
-        beside = 0.0
+        """The same with planning and logging, which come beside the work of every batch."""
+        line, points = self.work(), self._points()
+        if line is None:
+            return None
+        beside = sum(other for _, other in points) / len(points) if points else 0.0
+        return replace(line, fixed_ms=line.fixed_ms + beside)
+
+    def _points(self) -> list[tuple[tuple[float, float], float]]:
+        """Rows per replica and milliseconds of work, and the milliseconds beside it, of the recent batches."""
+        found = []
         for batch in self._recent:
             rows = self.chain.rows_in(self.chain.operators[0], batch)
             if rows is not None:
-                points.append((rows / self.chain.replicas, batch.work_ms))
-                beside += batch.duration_ms - batch.work_ms
-        line = fitted(points)
-        return None if line is None else BatchCost(line.fixed_ms + beside / len(points), line.row_ms, line.row_error_ms)
+                found.append(((rows / self.chain.replicas, batch.work_ms), batch.duration_ms - batch.work_ms))
+        return found
 
 
 def time_in_chain_ms(batches: Sequence[Batch]) -> float | None:

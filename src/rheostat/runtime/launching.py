@@ -11,30 +11,35 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import ceil
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from rheostat.control.ports import NodeProvider
 from rheostat.errors import NodeUnreachable, RuntimeFault
 from rheostat.model.application import Application
 from rheostat.model.deployment import Deployment
 from rheostat.model.documents import write
+from rheostat.model.membership import with_node, with_only
 from rheostat.model.resources import Infrastructure
+from rheostat.model.resources import Node as ModelNode
 from rheostat.runtime.channels.channel import load_channel
 from rheostat.runtime.controller_client import held
 from rheostat.runtime.journal_sqlite import SqliteJournal
 from rheostat.runtime.layout import Layout
+from rheostat.runtime.monitor import MonitorSettings
 from rheostat.runtime.node import Node, SparkNode
 from rheostat.runtime.physical import PhysicalPlan
-from rheostat.runtime.remote import AgentProcess
+from rheostat.runtime.providing import LocalProvider
+from rheostat.runtime.remote import AgentProcess, RemoteNode
 from rheostat.runtime.schemas import Columns, discover
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.runtime.specs import Blueprint, RuntimeSettings
-from rheostat.runtime.world import Runtime
+from rheostat.runtime.world import NODE_JOINED, NODE_LEFT, Runtime
 
 MOST_THREADS = 64
 """Task threads of an embedded Spark application: one per slot, but a large network is not one machine."""
@@ -59,16 +64,21 @@ class Launch:
     settings: RuntimeSettings = field(default_factory=RuntimeSettings)
     form: NodeForm = NodeForm.EMBEDDED
     spark: SparkSettings = field(default_factory=SparkSettings)
+    kinds: tuple[ModelNode, ...] = ()
+    """Further nodes that can be had while it runs, as templates."""
+    most_nodes: int = 16
+    monitor: MonitorSettings = field(default_factory=MonitorSettings)
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A runtime that can be launched, with the nodes it is on."""
+    """A runtime that can be launched."""
 
     runtime: Runtime
-    nodes: Mapping[str, Node]
     revive: Callable[[], bool] = lambda: False
     """Starts agents again that are gone, and tells whether there were any; `heal` starts what ran there."""
+    provider: NodeProvider | None = None
+    """Where further nodes come from, if any can be had."""
 
 
 @contextmanager
@@ -76,6 +86,7 @@ def opened(launch: Launch) -> Iterator[Opened]:
     """The runtime of an application; in the end everything is stopped, and may be taken up again from its directory."""
     launch.directory.mkdir(parents=True, exist_ok=True)
     with held(launch.directory):
+        launch = replace(launch, infrastructure=recorded_infrastructure(launch.directory, launch.infrastructure))
         check_known(launch)
         form = _embedded if launch.form is NodeForm.EMBEDDED else _processes
         with form(launch) as found:
@@ -93,6 +104,24 @@ def recorded_deployment(directory: Path) -> Deployment | None:
     finally:
         journal.close()
     return PhysicalPlan.from_dict(plans[-1]).deployment if plans else None  # type: ignore[arg-type]
+
+
+def recorded_infrastructure(directory: Path, given: Infrastructure) -> Infrastructure:
+    """With the nodes that had joined when the application was left, and without those that had been released."""
+    path = Layout(directory).journal
+    if not path.exists():
+        return given
+    journal = SqliteJournal(path)
+    try:
+        for _, entry in journal.read():
+            name = str(entry.facts.get("name", ""))
+            if entry.kind == NODE_JOINED and name not in given.index:
+                given = with_node(given, ModelNode(**entry.facts))  # type: ignore[arg-type]
+            elif entry.kind == NODE_LEFT and name in given.index and len(given.nodes) > 1:
+                given = with_only(given, given.index.keys() - {name})
+    finally:
+        journal.close()
+    return given
 
 
 def recorded_key_groups(directory: Path) -> int | None:
@@ -128,7 +157,13 @@ def _embedded(launch: Launch) -> Iterator[Opened]:
     try:
         nodes = {node.name: SparkNode(node.name, spark) for node in launch.infrastructure.nodes}
         with _runtime(launch, nodes, discover(spark, launch.application)) as runtime:
-            yield Opened(runtime, nodes)
+            provider = LocalProvider(
+                runtime, launch.kinds, lambda node: SparkNode(node.name, spark), lambda _: None, launch.most_nodes
+            )
+            try:
+                yield Opened(runtime, provider=provider if launch.kinds else None)
+            finally:
+                provider.close()
     finally:
         spark.stop()
         shutil.rmtree(scratch, ignore_errors=True)
@@ -141,7 +176,7 @@ def _runtime(launch: Launch, nodes: Mapping[str, Node], columns: Mapping[str, Co
     journal = SqliteJournal(layout.journal)
     try:
         blueprint = Blueprint(launch.application, launch.infrastructure, layout, columns, launch.settings)
-        runtime = Runtime(blueprint, nodes, journal)
+        runtime = Runtime(blueprint, nodes, journal, launch.monitor)
         try:
             yield runtime
         finally:
@@ -165,31 +200,64 @@ def _quiet_session(launch: Launch, settings: SparkSettings, slots: int) -> Spark
 
 @contextmanager
 def _processes(launch: Launch) -> Iterator[Opened]:
-    agents = {
-        node.name: AgentProcess(node.name, max(1, ceil(node.capacity)), launch.directory, launch.spark)
-        for node in launch.infrastructure.nodes
-    }
+    agents = Agents(launch)
     with ExitStack() as ending:
-        for agent in agents.values():
-            ending.callback(agent.stop)
-        with ThreadPoolExecutor(len(agents)) as threads:
-            reached = dict(zip(agents, threads.map(AgentProcess.start, agents.values()), strict=True))
-        nodes: dict[str, Node] = dict(reached)
+        ending.callback(agents.stop)
+        reached = agents.start_all()
         columns = next(iter(reached.values())).columns(write(launch.application))
-        runtime = ending.enter_context(_runtime(launch, nodes, columns))
-        given_up: set[str] = set()
+        runtime = ending.enter_context(_runtime(launch, reached, columns))
+        provider = LocalProvider(runtime, launch.kinds, agents.start, agents.end, launch.most_nodes)
+        ending.callback(provider.close)
+        yield Opened(runtime, lambda: agents.revive(runtime), provider if launch.kinds else None)
 
-        def revive() -> bool:
-            gone = [name for name, agent in agents.items() if not agent.is_alive and name not in given_up]
-            for name in gone:
-                try:
-                    nodes[name] = agents[name].start()
-                except NodeUnreachable:
-                    # It will not come back by being started: the others run what ran there.
-                    given_up.add(name)
-                    runtime.lose(name)
-                else:
-                    runtime.use(nodes[name])
-            return bool(gone)
 
-        yield Opened(runtime, nodes, revive)
+class Agents:
+    """The agent processes of a run: one per node, also of those that join later."""
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._agents: dict[str, AgentProcess] = {}
+        self._given_up: set[str] = set()
+
+    def start_all(self) -> dict[str, RemoteNode]:
+        """Starts the nodes of the infrastructure, side by side."""
+        nodes = self._launch.infrastructure.nodes
+        with ThreadPoolExecutor(len(nodes)) as threads:
+            return {node.name: node for node in threads.map(self.start, nodes)}
+
+    def start(self, node: ModelNode) -> RemoteNode:
+        """Starts one, and waits until it answers."""
+        launch = self._launch
+        agent = AgentProcess(node.name, max(1, ceil(node.capacity)), launch.directory, launch.spark)
+        # A new mapping: `revive` may be going through the old one.
+        self._agents = {**self._agents, node.name: agent}
+        return agent.start()
+
+    def end(self, name: str) -> None:
+        """Ends one that was released."""
+        agent = self._agents.get(name)
+        self._agents = {each: other for each, other in self._agents.items() if each != name}
+        if agent is not None:
+            agent.stop()
+
+    def stop(self) -> None:
+        """Ends all of them."""
+        for agent in self._agents.values():
+            agent.stop()
+
+    def revive(self, runtime: Runtime) -> bool:
+        """Starts again what is gone, or gives it up; tells whether anything was."""
+        there = runtime.blueprint.infrastructure.index
+        gone = [
+            name
+            for name, agent in self._agents.items()
+            if name in there and name not in self._given_up and not agent.is_alive
+        ]
+        for name in gone:
+            try:
+                runtime.use(self._agents[name].start())
+            except NodeUnreachable:
+                # It will not come back by being started: the others run what ran there.
+                self._given_up.add(name)
+                runtime.lose(name)
+        return bool(gone)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from rheostat.errors import RuntimeFault
 from rheostat.model.application import Kind
 from rheostat.model.observation import Sample, Subject
+from rheostat.runtime.batch_cost import BatchCost
 from rheostat.runtime.channel_watch import ChannelWatch, Hops
 from rheostat.runtime.flow import Chain, Flow, Flowed, together
 from rheostat.runtime.instance import InstanceStatus
@@ -95,10 +96,12 @@ class Monitor:
         self.settings = settings or MonitorSettings()
         self.symptoms: tuple[Symptom, ...] = ()
         """What was wrong when the last samples were taken."""
-        self._blueprint, self._nodes, self._place = blueprint, nodes, place
+        self.blueprint, self.nodes, self._place = blueprint, nodes, place
         self._last: float | None = None
         self._flows: dict[int, Flow] = {}
-        self._node_watch, self._channels, self._watch = NodeWatch(blueprint), ChannelWatch(), Watch()
+        self._costs: dict[tuple[str, ...], BatchCost] = {}
+        """What batches of a chain cost, for its next instances."""
+        self._node_watch, self._channels, self._watch = NodeWatch(), ChannelWatch(), Watch()
 
     def samples(self, plan: PhysicalPlan, now_seconds: float) -> list[Sample]:
         """What was measured since the last call; empty until the period is over."""
@@ -106,10 +109,10 @@ class Monitor:
             return []
         since = now_seconds - self.settings.period_seconds if self._last is None else self._last
         self._last = now_seconds
-        answers = self._node_watch.ask(self._nodes, self.settings.heartbeat_seconds, now_seconds)
+        answers = self._node_watch.ask(self.blueprint, self.nodes, self.settings.heartbeat_seconds, now_seconds)
         period = _Period(now_seconds, answers.figures)
-        used = slots_used(self._blueprint, plan.deployment)
-        for name in self._nodes:
+        used = slots_used(self.blueprint, plan.deployment)
+        for name in self.nodes:
             period.add(Subject.node(name), {"slots_used": used.get(name, 0.0)})
         self._look_at_instances(period, plan, answers)
         self._look_at_results(period, since * 1000)
@@ -117,8 +120,14 @@ class Monitor:
         return period.samples(Counter(name for instance in plan.instances for name in instance.operators))
 
     def _look_at_instances(self, period: _Period, plan: PhysicalPlan, answers: Answers) -> None:
-        self._channels.look({c.path: c for i in plan.instances for c in self._blueprint.inputs_of(i)}.values())
-        self._flows = {i.number: self._flows.get(i.number) or Flow(self._chain(i)) for i in plan.instances}
+        self._channels.look({c.path: c for i in plan.instances for c in self.blueprint.inputs_of(i)}.values())
+        for flow in self._flows.values():
+            if (work := flow.work()) is not None and work.is_significant:
+                flow.before = self._costs[flow.chain.operators] = work
+        self._flows = {
+            i.number: self._flows.get(i.number) or Flow(self._chain(i), self._costs.get(i.operators))
+            for i in plan.instances
+        }
         nodes = {instance.producer: instance.node for instance in plan.instances}
         for instance in plan.instances:
             reached = self._place(instance) in answers.reached
@@ -138,19 +147,19 @@ class Monitor:
     def _flowed(self, period: _Period, instance: Instance, status: InstanceStatus) -> Flowed:
         flow = self._flows[instance.number]
         try:
-            reports = self._nodes[self._place(instance)].progress(instance.name, flow.last_batch)
+            reports = self.nodes[self._place(instance)].progress(instance.name, flow.last_batch)
         except RuntimeFault:
             return Flowed()
         # Between two triggers everybody is idle; who has done nothing for longer has nothing to do.
-        quiet = max(self.settings.period_seconds, 2 * self._blueprint.settings.trigger_ms / 1000)
+        quiet = max(self.settings.period_seconds, 2 * self.blueprint.settings.trigger_ms / 1000)
         is_idle = status.state == "running" and status.planned == status.committed
         return flow.take(reports, period.now - quiet if is_idle else None)
 
     def _waits(self, period: _Period, instance: Instance) -> dict[str, float]:
         """Backlog and lag of the head, which alone reads channels."""
         rows, lag = 0, 0.0
-        streams = self._blueprint.application.inputs[instance.head]
-        for stream, channel in zip(streams, self._blueprint.inputs_of(instance), strict=True):
+        streams = self.blueprint.application.inputs[instance.head]
+        for stream, channel in zip(streams, self.blueprint.inputs_of(instance), strict=True):
             found = self._channels.waiting(channel, instance)
             rows, lag = rows + found.rows, max(lag, found.lag_seconds(period.now))
             period.add_stream(stream.source, stream.target, "backlog", found.rows)
@@ -160,13 +169,13 @@ class Monitor:
         for (source, target), rate in flowed.received.items():
             period.add_stream(source, target, "input_rate", rate)
         for name, rate in flowed.emitted.items():
-            for stream in self._blueprint.application.outputs[name]:
+            for stream in self.blueprint.application.outputs[name]:
                 period.add_stream(name, stream.target, "output_rate", rate)
 
     def _add_hops(self, period: _Period, instance: Instance, flowed: Flowed, nodes: Mapping[str, str]) -> None:
-        streams = self._blueprint.application.inputs[instance.head]
-        writes_channels = bool(self._blueprint.outputs_of(instance))
-        for number, channel in enumerate(self._blueprint.inputs_of(instance)):
+        streams = self.blueprint.application.inputs[instance.head]
+        writes_channels = bool(self.blueprint.outputs_of(instance))
+        for number, channel in enumerate(self.blueprint.inputs_of(instance)):
             passed = self._channels.passed(channel, number, flowed.batches)
             for producer, hops in passed.hops.items():
                 _count(period.hops, Subject.stream(streams[number].source, streams[number].target), hops)
@@ -177,11 +186,11 @@ class Monitor:
                 period.responses.append(passed.responses)
 
     def _look_at_results(self, period: _Period, since_ms: float) -> None:
-        for operator in self._blueprint.application.operators:
-            channel = self._blueprint.results(operator.name)
+        for operator in self.blueprint.application.operators:
+            channel = self.blueprint.results(operator.name)
             if operator.kind is Kind.SINK and (channel.path / "channel.json").exists():
                 period.responses.append(self._channels.results(channel, since_ms))
-        subject = Subject.application(self._blueprint.application.name)
+        subject = Subject.application(self.blueprint.application.name)
         period.add(subject, ResponseTimes.merged(period.responses).figures())
 
     def _judged(self, period: _Period) -> tuple[Symptom, ...]:
@@ -191,7 +200,7 @@ class Monitor:
         return (*silent, *self._watch.symptoms(period.doings, period.now))
 
     def _chain(self, instance: Instance) -> Chain:
-        application = self._blueprint.application
+        application = self.blueprint.application
         stateful = [name for name in instance.operators if application.by_name[name].is_stateful]
         inputs = tuple(stream.source for stream in application.inputs[instance.head])
         return Chain(instance.operators, instance.replicas, inputs, stateful[0] if stateful else "")

@@ -33,18 +33,19 @@ class Answers:
 class NodeWatch:
     """Remembers the heartbeats of all nodes and where they are."""
 
-    blueprint: Blueprint
     _heartbeats: dict[str, Heartbeats] = field(default_factory=dict)
     _usages: dict[str, Usage] = field(default_factory=dict)
     _coordinates: dict[str, Coordinate] = field(default_factory=dict)
     _random: Random = field(default_factory=lambda: Random(0))  # noqa: S311 - only breaks ties between coordinates
 
-    def ask(self, nodes: Mapping[str, Node], heartbeat_seconds: float, now_seconds: float) -> Answers:
+    def ask(
+        self, blueprint: Blueprint, nodes: Mapping[str, Node], heartbeat_seconds: float, now_seconds: float
+    ) -> Answers:
         """One round of questions. A node that does not answer is asked no more in this round."""
         figures: Figures = {}
         statuses: dict[str, InstanceStatus] = {}
         reached: set[str] = set()
-        trips = self._emulated(nodes)
+        trips = _emulated(blueprint, nodes)
         self._heartbeats = {name: beats for name, beats in self._heartbeats.items() if name in nodes}
         for name, node in nodes.items():
             beats = self._heartbeats.setdefault(name, Heartbeats(now_seconds))
@@ -70,13 +71,14 @@ class NodeWatch:
         """How long ago every node answered."""
         return {name: beats.age_seconds(now_seconds) for name, beats in self._heartbeats.items()}
 
-    def _emulated(self, nodes: Mapping[str, Node]) -> list[RoundTrip]:
-        """In an emulated network, the emulated round trips are what would be measured."""
-        if not self.blueprint.settings.emulate_network:
-            return []
-        index, delay_ms = self.blueprint.infrastructure.index, self.blueprint.infrastructure.network.delay_ms
-        pairs = combinations([name for name in nodes if name in index], 2)
-        return [RoundTrip(u, v, float(delay_ms[index[u], index[v]] + delay_ms[index[v], index[u]])) for u, v in pairs]
+
+def _emulated(blueprint: Blueprint, nodes: Mapping[str, Node]) -> list[RoundTrip]:
+    """In an emulated network, the emulated round trips are what would be measured."""
+    if not blueprint.settings.emulate_network:
+        return []
+    index, delay_ms = blueprint.infrastructure.index, blueprint.infrastructure.network.delay_ms
+    pairs = combinations([name for name in nodes if name in index], 2)
+    return [RoundTrip(u, v, float(delay_ms[index[u], index[v]] + delay_ms[index[v], index[u]])) for u, v in pairs]
 
 
 def slots_used(blueprint: Blueprint, deployment: Deployment) -> dict[str, float]:

@@ -7,26 +7,30 @@ So a controller that comes back after a crash does what a new one does: it reads
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from threading import Lock
+from typing import Any
 
 import pyarrow as pa
 
 from rheostat.control.migration import Event
 from rheostat.control.ports import Done, Effect, Entry, Journal, Refused, RolledBack
-from rheostat.errors import RheostatError
+from rheostat.errors import RheostatError, RuntimeFault
 from rheostat.model.application import Kind
 from rheostat.model.deployment import Deployment
 from rheostat.model.evaluation import overloaded_nodes
+from rheostat.model.membership import with_node, with_only
 from rheostat.model.observation import Sample, Subject
 from rheostat.model.placed import Placed
 from rheostat.model.reconfiguration import Reconfiguration
 from rheostat.model.resources import Infrastructure
+from rheostat.model.resources import Node as ModelNode
 from rheostat.runtime.api import RESULTS_SINK
 from rheostat.runtime.changing import Changing, bring_up
 from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.crew import Crew, is_drained
 from rheostat.runtime.instance import InstanceStatus
-from rheostat.runtime.monitor import Monitor
+from rheostat.runtime.monitor import Monitor, MonitorSettings
 from rheostat.runtime.moves import refusals
 from rheostat.runtime.node import Node
 from rheostat.runtime.physical import Instance, PhysicalPlan, physical_plan
@@ -34,20 +38,29 @@ from rheostat.runtime.results import read_results
 from rheostat.runtime.specs import Blueprint
 from rheostat.runtime.symptoms import Symptom
 
+NODE_JOINED, NODE_LEFT = "node joined", "node left"
+
 
 class Runtime:
     """One application on its nodes."""
 
-    def __init__(self, blueprint: Blueprint, nodes: Mapping[str, Node], journal: Journal) -> None:
-        self.blueprint, self._nodes, self._journal = blueprint, dict(nodes), journal
+    def __init__(
+        self,
+        blueprint: Blueprint,
+        nodes: Mapping[str, Node],
+        journal: Journal,
+        monitor: MonitorSettings | None = None,
+    ) -> None:
+        self.blueprint, self._nodes, self.journal = blueprint, dict(nodes), journal
         self._disk = Disk()
         self._crew = Crew(blueprint, self._nodes, self._disk)
-        self.monitor = Monitor(blueprint, self._nodes, place=self._crew.place)
+        self.monitor = Monitor(blueprint, self._nodes, monitor, place=self._crew.place)
         self._changing = Lock()
         self._changes = 0
         self._paused_seconds = 0.0
         self._plan: PhysicalPlan | None = None
         self._unsettled = False
+        self._up: Infrastructure | None = None
 
     @property
     def plan(self) -> PhysicalPlan:
@@ -64,7 +77,7 @@ class Runtime:
                 raise ValueError("; ".join(reasons))
             self.blueprint.create_channels(self._disk)
             plan = physical_plan(self.blueprint.application, deployment, self.blueprint.settings.key_groups)
-            self._journal.append(Entry("launch", time.time(), {"plan": plan.to_dict()}))
+            self.journal.append(Entry("launch", time.time(), {"plan": plan.to_dict()}))
             self._plan = plan
         for node in self._crew.present():
             node.quiesce()
@@ -93,8 +106,11 @@ class Runtime:
         return self.plan.deployment
 
     def infrastructure(self) -> Infrastructure:
-        """What it runs on."""
-        return self.blueprint.infrastructure
+        """The nodes that are up. The same object as long as they are the same: who looks often need not compare."""
+        names = frozenset(self._nodes) - self._crew.lost
+        if self._up is None or names != self._up.index.keys():
+            self._up = with_only(self.blueprint.infrastructure, names)
+        return self._up
 
     def apply(self, change: Reconfiguration) -> Effect:
         """Carries out a change as a whole: done, refused or rolled back."""
@@ -123,7 +139,7 @@ class Runtime:
         if reasons := refusals(self.blueprint, old, new):
             return Refused(tuple(reasons))
         self._changes += 1
-        changing = Changing(self.blueprint, self._crew, self._journal, self._changes)
+        changing = Changing(self.blueprint, self._crew, self.journal, self._changes)
         try:
             self._plan = changing.carry_out(old, new)
             self._paused_seconds += changing.paused_seconds
@@ -164,7 +180,7 @@ class Runtime:
     def _recorded(self) -> PhysicalPlan | None:
         """The plan that holds, as the journal tells."""
         plan, paused = None, 0.0
-        for _, entry in self._journal.read():
+        for _, entry in self.journal.read():
             if entry.kind == "launch" or (entry.kind == "change" and entry.facts["event"] == Event.BUILT.value):
                 plan = PhysicalPlan.from_dict(entry.facts["plan"])  # type: ignore[arg-type]
             if entry.kind == "change":
@@ -199,7 +215,7 @@ class Runtime:
     def use(self, node: Node) -> None:
         """Takes a node that has come back; what should run there is started again."""
         with self._changing:
-            self._nodes[node.name] = node
+            self._run_on({**self._nodes, node.name: node}, self.blueprint.infrastructure)
             self._crew.regain(node.name)
             self._unsettled = True
 
@@ -213,6 +229,35 @@ class Runtime:
             self._crew.lose(node)
             self._unsettled = True
 
+    def join(self, described: ModelNode, node: Node) -> None:
+        """Takes a node that was not there before; it holds nothing until something is moved there."""
+        with self._changing:
+            if described.name in self.blueprint.infrastructure.index:
+                raise ValueError(f"there is a node {described.name!r} already")
+            self.journal.append(Entry(NODE_JOINED, time.time(), asdict(described)))
+            self._run_on({**self._nodes, described.name: node}, with_node(self.blueprint.infrastructure, described))
+
+    def leave(self, name: str) -> None:
+        """Lets a node go that holds nothing; one that is not there has gone already."""
+        with self._changing:
+            if name not in self.blueprint.infrastructure.index:
+                return
+            if name in self.deployment().nodes():
+                raise ValueError(f"node {name!r} is not empty: move its replicas away first")
+            others = self.blueprint.infrastructure.index.keys() - {name}
+            left = with_only(self.blueprint.infrastructure, others)
+            self.journal.append(Entry(NODE_LEFT, time.time(), {"name": name}))
+            self._crew.lost.discard(name)
+            self._run_on({each: node for each, node in self._nodes.items() if each != name}, left)
+
+    def _run_on(self, nodes: dict[str, Node], infrastructure: Infrastructure) -> None:
+        """From now on these are the nodes. A new mapping: others may be going through the old one right now."""
+        self.blueprint = replace(self.blueprint, infrastructure=infrastructure)
+        self._nodes = nodes
+        self._crew.blueprint = self.monitor.blueprint = self.blueprint
+        self._crew.nodes = self.monitor.nodes = nodes
+        self._up = None
+
     def samples(self) -> Sequence[Sample]:
         """What was measured since the last call; nothing until the monitor's period is over."""
         now = time.time()
@@ -221,6 +266,13 @@ class Runtime:
             return []
         whole = Subject.application(self.blueprint.application.name)
         return [*samples, Sample(whole, now, {"downtime_seconds": self._paused_seconds})]
+
+    def progress(self, instance: Instance) -> Sequence[Mapping[str, Any]]:
+        """What Spark has to say about the last batches of an instance; nothing while its node is out of reach."""
+        try:
+            return self._crew.node(instance).progress(instance.name)
+        except RuntimeFault:
+            return []
 
     def symptoms(self) -> Sequence[Symptom]:
         """What was wrong when the last samples were taken."""

@@ -1,17 +1,12 @@
-"""Which nodes are there, and which of them are up? Nodes that are asked for come, those released go, some fail.
-
-A new node is as far from the others as the first node of its region is; between the two lies the default link.
-"""
+"""Which nodes are there, and which of them are up? Nodes that are asked for come, those released go, some fail."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 
-import numpy as np
-
 from rheostat.model.graph import did_you_mean
-from rheostat.model.network import Link
-from rheostat.model.resources import DelayMatrix, Infrastructure, Node, StoreAccess
+from rheostat.model.membership import with_node, with_only
+from rheostat.model.resources import Infrastructure, Node
 from rheostat.simulation.failures import Failure
 
 
@@ -101,7 +96,7 @@ class Nodes:
     def view(self) -> Infrastructure:
         """The nodes that are up, and what lies between them."""
         if self._view is None:
-            self._view = _part(self.known, self.up)
+            self._view = with_only(self.known, self.up)
         return self._view
 
     def kinds(self) -> tuple[Node, ...]:
@@ -118,7 +113,7 @@ class Nodes:
         self._started += 1
         while (name := f"{kind}-{self._started}") in self.known.index:
             self._started += 1
-        self.known = _grown(self.known, replace(template, name=name, region=region))
+        self.known = with_node(self.known, replace(template, name=name, region=region))
         self._rented.add(name)
         self._starting[name] = now + self._supply.start_seconds
         self._view = None
@@ -130,31 +125,3 @@ class Nodes:
             self._starting.pop(node, None)
             self._stopping[node] = now + self._supply.stop_seconds
             self._view = None
-
-
-def _part(known: Infrastructure, names: frozenset[str]) -> Infrastructure:
-    """Some of the nodes; paths between them stay as they are, whoever is up on the way."""
-    if len(names) == len(known.nodes):
-        return known
-    kept = [position for position, node in enumerate(known.nodes) if node.name in names]
-    if not kept:
-        raise ValueError("every node is down: there is nothing left to decide about")
-    store = known.store if known.store.at is None or known.store.at in names else StoreAccess()
-    delays = known.network.delay_ms[np.ix_(kept, kept)]
-    nodes = tuple(known.nodes[position] for position in kept)
-    return Infrastructure(known.name, nodes, (), DelayMatrix.of(delays), known.default_link, store)
-
-
-def _grown(known: Infrastructure, node: Node) -> Infrastructure:
-    """With one node more, beside the first of its region."""
-    nodes = (*known.nodes, node)
-    twin = next((i for i, other in enumerate(known.nodes) if other.region == node.region), 0)
-    if known.links:
-        link = Link(known.nodes[twin].name, node.name, known.default_link)
-        return replace(known, nodes=nodes, links=(*known.links, link))
-    if known.delays_ms is None:
-        return replace(known, nodes=nodes)
-    between = known.default_link.delay_ms
-    rows = [(*row, between if i == twin else row[twin]) for i, row in enumerate(known.delays_ms.rows)]
-    last = [between if i == twin else delay for i, delay in enumerate(known.delays_ms.rows[twin])]
-    return replace(known, nodes=nodes, delays_ms=DelayMatrix.of([*rows, (*last, 0.0)]))

@@ -6,14 +6,18 @@ terminal, for `rheostat status` and for programs.
 
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Event, Lock
 from typing import Any
 
-from rheostat.control.ports import Effect, Refused, RolledBack
-from rheostat.errors import RheostatError
+from rheostat.assembly.feed import Feed
+from rheostat.assembly.recording_file import RecordingFile
+from rheostat.assembly.steering import Steering
+from rheostat.control.building import Control, World
+from rheostat.control.ports import Clock, Done, Effect, Journal, Refused, RolledBack
+from rheostat.errors import RheostatError, RuntimeFault
 from rheostat.model.application import Application, Kind
 from rheostat.model.deployment import Deployment
 from rheostat.model.placed import Placed
@@ -87,8 +91,11 @@ class Measured:
 class Controller:
     """Heals, measures and changes one running application."""
 
-    def __init__(self, opened: Opened) -> None:
-        self._opened, self._runtime = opened, opened.runtime
+    def __init__(self, opened: Opened, recording: RecordingFile | None = None) -> None:
+        self._opened, self.runtime = opened, opened.runtime
+        self.feed = Feed(opened.runtime)
+        self._recording = recording
+        self._steering: Steering | None = None
         self._changing = Lock()
         # Healing and changing take turns: a change waits for the moment that healing takes, and is not refused for it.
         self._turn = Lock()
@@ -104,17 +111,41 @@ class Controller:
     @property
     def application(self) -> Application:
         """What runs."""
-        return self._runtime.blueprint.application
+        return self.runtime.blueprint.application
 
     @property
     def infrastructure(self) -> Infrastructure:
         """What it runs on."""
-        return self._runtime.blueprint.infrastructure
+        return self.runtime.blueprint.infrastructure
 
     @property
     def is_stopping(self) -> bool:
         """Whether it was asked to end."""
         return self._stopping.is_set()
+
+    def steer(self, build: Callable[[World], Control], clock: Clock) -> None:
+        """Puts managers on the running application; from now on they decide."""
+
+        def built(journal: Journal) -> Control:
+            return build(World(self.application, self.feed, self, clock, journal, self._opened.provider))
+
+        self._steering = Steering(built, clock, self.runtime.journal, self.runtime.deployment())
+        self._steering.start()
+
+    @property
+    def steering(self) -> Steering:
+        """The managers; a fault if there are none."""
+        if self._steering is None:
+            raise RuntimeFault("the application runs without control: start it with rheostat run --control")
+        return self._steering
+
+    def pause_control(self) -> None:
+        """The managers decide nothing until they are told to."""
+        self.steering.pause()
+
+    def resume_control(self) -> None:
+        """The managers decide again."""
+        self.steering.resume()
 
     def stop(self) -> None:
         """Lets the loop end; a change that is under way is carried out first."""
@@ -125,9 +156,22 @@ class Controller:
         self._stopping.wait(seconds)
 
     def settle(self) -> None:
-        """Waits for a change that is under way."""
+        """Waits for the managers and for a change that is under way."""
+        if self._steering is not None:
+            self._steering.stop()
         with self._turn:
             pass
+
+    def apply(self, change: Reconfiguration) -> Effect:
+        """Carries out what a manager wants; waits for healing, but not for somebody else's change."""
+        if not change:
+            return Done(0.0)
+        current = self.runtime.deployment()
+        try:
+            wanted = change.apply(current)
+        except ValueError as wrong:
+            return Refused((str(wrong),))
+        return self.change(wanted, current)
 
     def change(self, wanted: Deployment, before: Deployment | None = None) -> Effect:
         """Changes the deployment, if nothing else is changing it."""
@@ -142,18 +186,20 @@ class Controller:
             self._changing.release()
 
     def _changed(self, wanted: Deployment, before: Deployment | None) -> Effect:
-        current = self._runtime.deployment()
+        current = self.runtime.deployment()
         if before is not None and before != current:
             return Refused(("the deployment has been changed meanwhile: look at rheostat status and ask again",))
         if wrong := wanted.mistakes(self.application, self.infrastructure.index):
             return Refused(tuple(f"{one.what}; {one.remedy}" for one in wrong))
         what = str(Reconfiguration.between(current, wanted))
         try:
-            effect = self._runtime.deploy(wanted)
+            effect = self.runtime.deploy(wanted)
         except RheostatError as failure:
             effect = RolledBack(str(failure))
         if not isinstance(effect, Refused):
             self._changes.append({"at": _clock(), "what": what, **effect_document(effect)})
+        if self._recording is not None:
+            self._recording.note(what, effect)
         return effect
 
     def tend(self) -> None:
@@ -162,15 +208,19 @@ class Controller:
         if statuses is not None:
             self._notice_batches(statuses)
             self._measured = self._measure(statuses)
+        samples = self.runtime.samples()
+        self.feed.add(samples)
+        if samples and self._recording is not None:
+            self._recording.add(samples, self.runtime.deployment(), self.runtime.infrastructure())
 
     def _statuses(self) -> Mapping[str, InstanceStatus] | None:
         """How all instances are doing, healed if no change is under way; None while a node is out of reach."""
         try:
             if not self._turn.acquire(blocking=False):
-                return self._runtime.statuses()
+                return self.runtime.statuses()
             try:
                 self._opened.revive()
-                return self._runtime.heal()
+                return self.runtime.heal()
             finally:
                 self._turn.release()
         except RheostatError as failure:
@@ -183,23 +233,23 @@ class Controller:
             return False
         states = self._measured.instances
         settled = all(one["state"] != "running" or one["planned"] == one["committed"] for one in states)
-        return bool(states) and settled and (bool(self._measured.failures) or self._runtime.is_drained())
+        return bool(states) and settled and (bool(self._measured.failures) or self.runtime.is_drained())
 
     def _notice_batches(self, statuses: Mapping[str, InstanceStatus]) -> None:
         """Remembers when a source was last seen to bring something."""
-        sources = [one.name for one in self._runtime.plan.instances if not one.groups]
+        sources = [one.name for one in self.runtime.plan.instances if not one.groups]
         batches = tuple(statuses[name].committed if name in statuses else -1 for name in sources)
         if batches != self._batches or -1 in batches:
             self._batches, self._since = batches, time.monotonic()
 
     def status(self) -> dict[str, Any]:
         """Everything that is shown."""
-        deployment = self._runtime.deployment()
+        deployment = self.runtime.deployment()
         use = resource_use(Placed(self.application, self.infrastructure, deployment)).tolist()
         seen = self._measured
         return {
             "application": self.application.name,
-            "directory": str(self._runtime.blueprint.layout.root),
+            "directory": str(self.runtime.blueprint.layout.root),
             "state": "stopping" if self.is_stopping else "changing" if self._changing.locked() else "running",
             "seconds": round(time.monotonic() - self._began, 1),
             "deployment": {name: dict(replicas.counts) for name, replicas in deployment.items()},
@@ -214,11 +264,18 @@ class Controller:
             "instances": seen.instances,
             "changes": list(self._changes),
             "failures": seen.failures,
+            "control": self._control_status(),
         }
 
+    def _control_status(self) -> dict[str, Any] | None:
+        """How the managers are doing; None if there are none."""
+        if self._steering is None:
+            return None
+        return {"paused": self._steering.is_paused, "stories": self._steering.stories()}
+
     def _measure(self, statuses: Mapping[str, InstanceStatus]) -> Measured:
-        blueprint, now_ms = self._runtime.blueprint, time.time_ns() // 1_000_000
-        plan = self._runtime.plan
+        blueprint, now_ms = self.runtime.blueprint, time.time_ns() // 1_000_000
+        plan = self.runtime.plan
         heads = {instance.head for instance in plan.instances}
         seen = Measured()
         for instance in plan.instances:
@@ -230,8 +287,7 @@ class Controller:
             if one.state == "failed" and (one.by_user or one.name in self._failed):
                 seen.failures.append(one.error)
             if self.application.by_name[instance.head].kind is Kind.SOURCE:
-                node = self._opened.nodes[instance.node]
-                seen.sources[instance.head] = _rows_per_second(node.progress(instance.name), now_ms)
+                seen.sources[instance.head] = _rows_per_second(self.runtime.progress(instance), now_ms)
         for stream in self.application.streams:
             # A stream inside a query has no channel in use: nothing can wait there.
             inside = stream.target not in heads

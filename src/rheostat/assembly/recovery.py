@@ -1,0 +1,53 @@
+"""What does a controller that was killed leave to the next one? Decisions without an effect, and what was learned."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rheostat.control.building import Control
+from rheostat.control.decisions import DECISION, EFFECT, Decision, effect_facts
+from rheostat.control.operator_manager import MEMORY
+from rheostat.control.planned import PLAN
+from rheostat.control.ports import Done, Entry, Journal, RolledBack
+from rheostat.model.deployment import Deployment
+from rheostat.model.reconfiguration import Reconfiguration
+
+
+def recall(control: Control, journal: Journal) -> None:
+    """Gives operator managers what they had learned before the controller was started again."""
+    managers = {manager.name: manager for manager in control.operators}
+    for _, entry in journal.read(kind=MEMORY):
+        facts: Mapping[str, Any] = entry.facts
+        manager = managers.get(facts["by"])
+        if manager is not None and manager.policy.name == facts["policy"]:
+            manager.memory = manager.policy.loaded(facts["memory"])
+
+
+def finish_decisions(journal: Journal, now: Deployment, now_seconds: float) -> None:
+    """Every decision ends in an effect, also one during which the controller was killed.
+
+    The runtime has finished or undone the change by now; what runs says which.
+    """
+    unfinished: tuple[str, Reconfiguration] | None = None
+    for _, entry in journal.read():
+        if entry.kind in {DECISION, PLAN}:
+            unfinished = _change_of(entry)
+        elif entry.kind == EFFECT:
+            unfinished = None
+    if unfinished is None:
+        return
+    by, change = unfinished
+    took_place = all(now[each.operator] == each.after for each in change.changes)
+    effect = Done(0.0) if took_place else RolledBack("the controller was killed before the switch")
+    journal.append(Entry(EFFECT, now_seconds, effect_facts(by, change, effect, {})))
+
+
+def _change_of(entry: Entry) -> tuple[str, Reconfiguration] | None:
+    """Who wanted which change; None if nothing was to be changed."""
+    facts: Mapping[str, Any] = entry.facts
+    if entry.kind == DECISION:
+        change = Decision.from_facts(facts).change
+    elif "wanted" in facts:
+        change = Reconfiguration.between(Deployment.of(facts["current"]), Deployment.of(facts["wanted"]))
+    else:
+        return None
+    return (facts["by"], change) if change else None

@@ -1,0 +1,62 @@
+"""`rheostat explain`: why was something decided?"""
+
+from typing import Annotated
+
+import typer
+
+from rheostat.cli.connected import AsJson, Directory, find_directory
+from rheostat.cli.output import Complaint, WrongUse, answer_json, page, say
+from rheostat.cli.runs import stories_of
+from rheostat.cli.tables import plain_table
+from rheostat.control.explain import clock_time
+from rheostat.control.story import Story
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def explain(
+    decision: Annotated[
+        int | None, typer.Argument(help="Number of a decision, as rheostat history shows it; else the last one.")
+    ] = None,
+    *,
+    every: Annotated[bool, typer.Option("--all", help="All decisions that changed something or were refused.")] = False,
+    directory: Directory = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell why something was decided in a run.
+
+    What was seen, what was proposed and refused, what was chosen, what was expected of it, and what came of it.
+    """
+    place = find_directory(directory)
+    found, began = stories_of(place)
+    told = _chosen(found, decision, every=every)
+    if as_json:
+        answer_json(ok=True, decisions=[_document(story, began) for story in told])
+        return
+    if not told:
+        say("nothing was decided: everything stayed as it was")
+    for story in told:
+        table = plain_table("", "")
+        for heading, text in story.chapters():
+            table.add_row(heading, text)
+        say(f"decision {story.number}, {clock_time(story.decision.at_seconds - began)} after the start")
+        page().print(table)
+
+
+def _chosen(found: list[Story], number: int | None, *, every: bool) -> list[Story]:
+    if number is not None:
+        told = [story for story in found if story.number == number]
+        if not told:
+            remedy = "rheostat history lists those that changed something, explain --all tells them"
+            raise WrongUse(Complaint(f"there is no decision {number}", remedy))
+        return told
+    active = [story for story in found if not story.is_holding]
+    if every:
+        return active
+    return active[-1:] or found[-1:]
+
+
+def _document(story: Story, began: float) -> dict[str, object]:
+    chapters = [{"what": heading, "told": text} for heading, text in story.chapters()]
+    return {"number": story.number, "seconds": round(story.decision.at_seconds - began, 3), "chapters": chapters}
