@@ -12,6 +12,7 @@ from typing import Any
 from rheostat.assembly.recovery import finish_decisions, recall
 from rheostat.control.building import Control
 from rheostat.control.explain import explanation, is_holding
+from rheostat.control.operator_manager import MEMORY
 from rheostat.control.ports import Clock, Entry, Journal
 from rheostat.control.scheduling import Loop, run
 from rheostat.model.deployment import Deployment
@@ -151,7 +152,7 @@ class StoryJournal:
         if entry.kind == TROUBLE:
             told = f"{entry.facts['by']}: {entry.facts['what']}"
         else:
-            told = "" if is_holding(entry) else explanation(entry)
+            told = "" if is_holding(entry) or entry.kind == MEMORY else explanation(entry)
         if told:
             self.stories.append({"number": number, "at_seconds": entry.at_seconds, "told": told})
         return number

@@ -5,9 +5,8 @@ from typing import Annotated
 import typer
 
 from rheostat.cli.connected import AsJson, Directory, find_directory
-from rheostat.cli.output import Complaint, WrongUse, answer_json, page, say
+from rheostat.cli.output import Complaint, WrongUse, answer_json, say
 from rheostat.cli.runs import stories_of
-from rheostat.cli.tables import plain_table
 from rheostat.control.explain import clock_time
 from rheostat.control.story import Story
 
@@ -37,11 +36,8 @@ def explain(
     if not told:
         say("nothing was decided: everything stayed as it was")
     for story in told:
-        table = plain_table("", "")
-        for heading, text in story.chapters():
-            table.add_row(heading, text)
         say(f"decision {story.number}, {clock_time(story.decision.at_seconds - began)} after the start")
-        page().print(table)
+        say(*(f"  {heading:<9} {text}" for heading, text in story.chapters()))
 
 
 def _chosen(found: list[Story], number: int | None, *, every: bool) -> list[Story]:

@@ -10,6 +10,7 @@ from rheostat.model.application import Application
 from rheostat.model.resources import Infrastructure
 from rheostat.runtime.journal_sqlite import SqliteJournal
 from rheostat.runtime.layout import Layout
+from rheostat.runtime.monitor import MonitorSettings
 from rheostat.runtime.node import Node, SparkNode
 from rheostat.runtime.schemas import discover
 from rheostat.runtime.specs import Blueprint, RuntimeSettings
@@ -25,6 +26,7 @@ def embedded(
     settings: RuntimeSettings | None = None,
     *,
     nodes: Mapping[str, Node] | None = None,
+    monitor: MonitorSettings | None = None,
 ) -> Iterator[Runtime]:
     """The runtime of an application whose nodes all live in this process; everything is stopped at the end."""
     root.mkdir(parents=True, exist_ok=True)
@@ -33,7 +35,7 @@ def embedded(
     blueprint = Blueprint(application, infrastructure, layout, columns, settings or RuntimeSettings())
     journal = SqliteJournal(layout.journal)
     own = {node.name: SparkNode(node.name, spark) for node in infrastructure.nodes}
-    runtime = Runtime(blueprint, nodes or own, journal)
+    runtime = Runtime(blueprint, nodes or own, journal, monitor)
     try:
         yield runtime
     finally:

@@ -1,0 +1,75 @@
+"""Word Count whose splitter takes its time: what a rate does to it, and how many replicas it needs, is known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from examples.word_count.answer import answer
+from examples.word_count.app import counter, datasource, split
+from examples.word_count.sentences import sentence
+
+from rheostat.model.application import Application
+from rheostat.model.deployment import Deployment
+from rheostat.model.latency import MM1
+from rheostat.model.resources import Infrastructure, Node
+from rheostat.runtime.api import App
+from rheostat.runtime.sources.draw import Draw
+
+SERVICE_MS = 20.0
+"""What a sentence costs a replica of `split`: it can do 50 a second."""
+SELECTIVITY = 10.0
+MOST_REPLICAS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """So many sentences a second for so long."""
+
+    rate_tps: float
+    seconds: float
+
+
+TRIPLED = (Phase(20, 30), Phase(60, 40), Phase(20, 40))
+"""A load that triples and falls back: 0.4, then 1.2, then 0.4 replicas' worth of work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A finite run."""
+
+    phases: Sequence[Phase] = TRIPLED
+    seed: int = 3
+
+    @property
+    def seconds(self) -> float:
+        """How long the source brings anything."""
+        return sum(phase.seconds for phase in self.phases)
+
+    @property
+    def total(self) -> int:
+        """Sentences in all."""
+        return int(sum(phase.rate_tps * phase.seconds for phase in self.phases))
+
+    def application(self) -> Application:
+        """Each operator may grow on any node but its ends, which stay where they are."""
+        curve = "; ".join(f"{phase.rate_tps:g} for {phase.seconds:g}" for phase in self.phases)
+        parameters = {"curve": curve, "seed": self.seed, "total": self.total}
+        app = App("busy-words")
+        app.source("datasource", datasource, rate_tps=self.phases[0].rate_tps, pin="n1", parameters=parameters)
+        app.operator(
+            split,
+            reads="datasource",
+            parameters={"service_ms": SERVICE_MS},
+            max_replicas=MOST_REPLICAS,
+            latency=MM1(1000 / SERVICE_MS),
+        )
+        app.operator(counter, reads="split", selectivity=SELECTIVITY, max_replicas=2, latency=MM1(5000.0))
+        app.sink("consumer", reads="counter", pin="n1")
+        return app.build()
+
+    def counts(self) -> dict[str, int]:
+        """What must come out, computed without Spark."""
+        return dict(answer(sentence(Draw(self.seed, index))[0] for index in range(self.total)))
+
+
+THREE_NODES = Infrastructure("three", tuple(Node(name, 4, price_per_hour=1.0) for name in ("n1", "n2", "n3")))
+AT_FIRST = Deployment.of({"datasource": {"n1": 1}, "split": {"n2": 1}, "counter": {"n3": 1}, "consumer": {"n1": 1}})
