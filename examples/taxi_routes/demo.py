@@ -1,72 +1,62 @@
-"""Taxi routes on three nodes, changed four times while trips arrive, and every ranking checked in the end.
+"""Taxi routes on three nodes under control: the rate rises and falls, a node is killed, and every ranking is checked.
 
 `scripts/demo` runs it: `python -m examples.taxi_routes.demo`.
 """
 
-import json
 import shutil
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from examples.taxi_routes.answer import Ranking, answer
 from examples.taxi_routes.app import SPEED_UP, application
 from examples.taxi_routes.definition import EVENT_TIME_STEP_MS
 from rheostat.assembly import Controller
-from rheostat.control.ports import Done
-from rheostat.model.deployment import Deployment, Replicas
+from rheostat.assembly.recording_file import RecordingFile, read_recording, with_reasons
+from rheostat.control.building import build
+from rheostat.control.clocks import SystemClock
+from rheostat.control.settings import ControlSettings
+from rheostat.control.story import Story, stories
+from rheostat.model.application import Application
+from rheostat.model.deployment import Deployment
 from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.launching import Launch, opened
-from rheostat.runtime.positions import source_offsets
+from rheostat.runtime.launching import Launch, Opened, opened
+from rheostat.runtime.monitor import MonitorSettings
 from rheostat.runtime.sources.generation import generation_of
 from rheostat.runtime.specs import RuntimeSettings
-from rheostat.runtime.world import Runtime
+from rheostat.simulation.report import write_report
 
 NODES = Infrastructure("three sites", tuple(Node(name, 8) for name in ("north", "centre", "south")))
-CURVE = "ramp 20 50 for 60; ramp 50 20 for 60"
+CURVE = "ramp 20 60 for 50; ramp 60 15 for 40; 15 for 25"
 """Trips per second: two minutes, which are two hours of event time."""
-TRIPS = 4000
+TRIPS = 3700
 GROUPS = 4
-BETWEEN_CHANGES_SECONDS = 5.0
+BUSY, SERVICE_MS = "countByWindow", 16.0
+"""An operator with state that takes its time: one replica of it can do 62 trips per second."""
+CONTROL = ControlSettings(
+    "edf", "threshold", period_seconds=5.0, settle_seconds=6.0, averaging_seconds=5.0, warm_up_seconds=10.0
+)
+KILLED, KILLED_AFTER_SECONDS = "centre", 60.0
 PATIENCE_SECONDS = 300.0
-MOST_TRIES = 3
+LINES_TOLD = 5
+REPORT = Path(tempfile.gettempdir()) / "rheostat-demo-report.html"
 
-AT_FIRST = {
-    "dataSource": {"north": 1},
-    "metronome": {"north": 1},
-    "parser": {"north": 1},
-    "filterByCoordinates": {"north": 1},
-    "computeRouteID": {"north": 1},
-    "countByWindow": {"centre": 1},
-    "partialRank": {"centre": 1},
-    "globalRank": {"centre": 1},
-    "rankings": {"centre": 1},
-}
-CHANGES: tuple[tuple[str, dict[str, dict[str, int]]], ...] = (
-    (
-        "rush hour: countByWindow spreads over two sites, its state is split",
-        {"countByWindow": {"centre": 1, "south": 1}},
-    ),
-    (
-        "more rush: two replicas of parser and its successors",
-        {name: {"north": 2} for name in ("parser", "filterByCoordinates", "computeRouteID")},
-    ),
-    ("partialRank moves to the south with its state", {"partialRank": {"south": 1}}),
-    (
-        "calm again: one replica of everything, countByWindow is merged and moves to the south",
-        {
-            "countByWindow": {"south": 1},
-            **{name: {"north": 1} for name in ("parser", "filterByCoordinates", "computeRouteID")},
-        },
-    ),
+AT_FIRST = Deployment.of(
+    {
+        **{name: {"north": 1} for name in ("dataSource", "metronome", "parser", "filterByCoordinates")},
+        "computeRouteID": {"north": 1},
+        BUSY: {"centre": 1},
+        **{name: {"south": 1} for name in ("partialRank", "globalRank", "rankings")},
+    }
 )
 
 
 def main() -> int:
-    """Runs, changes, compares; 0 if everything is right."""
+    """Runs, is changed by its managers, compares; 0 if everything is right."""
     directory = Path(tempfile.mkdtemp(prefix="rheostat-demo-"))
     try:
         return _run(directory)
@@ -74,75 +64,94 @@ def main() -> int:
         shutil.rmtree(directory, ignore_errors=True)
 
 
+def taxi_under_load() -> Application:
+    """The application with one operator that takes its time, the only one that may be scaled."""
+    whole = application(CURVE, groups=GROUPS, total=TRIPS, seed=7)
+    operators = []
+    for operator in whole.operators:
+        if operator.name == BUSY:
+            operators.append(replace(operator, parameters=(*operator.parameters, ("service_ms", SERVICE_MS))))
+        else:
+            operators.append(replace(operator, max_replicas=1))
+    return replace(whole, operators=tuple(operators))
+
+
 def _run(directory: Path) -> int:
-    app = application(CURVE, groups=GROUPS, total=TRIPS, seed=7)
-    launch = Launch(
-        app, NODES, directory, RuntimeSettings(key_groups=GROUPS, trigger_ms=500, patience_seconds=PATIENCE_SECONDS)
-    )
+    app = taxi_under_load()
+    settings = RuntimeSettings(key_groups=GROUPS, trigger_ms=500, patience_seconds=PATIENCE_SECONDS)
+    monitor = MonitorSettings(CONTROL.manager_period() / 3)
     _say(f"starting Spark and three nodes: {', '.join(node.name for node in NODES.nodes)}")
-    with opened(launch) as found:
-        runtime, controller = found.runtime, Controller(found)
+    with opened(Launch(app, NODES, directory, settings, monitor=monitor)) as found:
+        runtime = found.runtime
+        runtime.launch(AT_FIRST)
         began = time.monotonic()
-        runtime.launch(Deployment.of(AT_FIRST))
         _say(f"{len(app.operators)} operators run as {len(runtime.plan.instances)} queries; {TRIPS:,} trips arrive")
-        _until(controller, lambda: bool(runtime.results("rankings").num_rows), "no minute is ranked")
-        _say("the first minutes are ranked")
-        pauses = [_changed(runtime, controller, *change) for change in CHANGES]
-        left = TRIPS - _arrived(runtime)
-        _say(f"{left:,} trips are still to come; waiting for them")
-        _until(controller, controller.is_finished, "it does not finish")
+        controller = Controller(found, RecordingFile(directory, app, {"control": "edf, threshold"}))
+        controller.steer(lambda world: build(CONTROL, world), SystemClock())
+        try:
+            _watch(controller, lambda: time.monotonic() - began > KILLED_AFTER_SECONDS)
+            _kill(found)
+            _watch(controller, controller.is_finished)
+        finally:
+            controller.stop()
+            controller.settle()
         seconds = time.monotonic() - began
         rows = runtime.results("rankings").to_pylist()
+        told = [story for story in stories(runtime.journal) if story.effect is not None]
     got = Counter((int(row["minute"].timestamp()) // 60, _ranking(row["ranking"])) for row in rows)
     wanted = Counter(answer(_reports()).items())
     lost, duplicated = (wanted - got).total(), (got - wanted).total()
-    is_right = not lost and not duplicated and None not in pauses
-    shown = ", ".join("not done" if pause is None else f"{pause:.1f} s" for pause in pauses)
-    _say(f"every ranking was computed again without Spark: {'they are equal' if is_right else 'they DIFFER'}")
+    _say(f"every ranking was computed again without Spark: {'they DIFFER' if lost or duplicated else 'they are equal'}")
+    recording = read_recording(directory, app)
+    if recording is not None:
+        write_report(with_reasons(recording, told), REPORT)
+    _tell(told, began=time.time() - (time.monotonic() - began))
+    adapted = {"scale-out", "migration", "scale-in"} - {kind for story in told for kind in _kinds(story)}
+    if adapted:
+        _say(f"but there was no {', no '.join(sorted(adapted))}")
     sys.stdout.write(
-        f"RESULT: {TRIPS:,} trips in {seconds:.0f} s, {len(wanted)} minutes ranked, {len(pauses)} changes "
-        f"(pauses {shown}; {left:,} trips came after the last), lost {lost}, duplicated {duplicated}\n"
+        f"RESULT: {TRIPS:,} trips in {seconds:.0f} s, {len(wanted)} minutes ranked, {len(told)} changes, "
+        f"node {KILLED} killed, lost {lost}, duplicated {duplicated}; report: {REPORT}\n"
     )
-    return 0 if is_right else 1
+    return int(bool(lost or duplicated or adapted))
 
 
-def _changed(runtime: Runtime, controller: Controller, what: str, placed: dict[str, dict[str, int]]) -> float | None:
-    """The pause of a change, after some seconds of calm; None if it did not take place."""
-    until = time.monotonic() + BETWEEN_CHANGES_SECONDS
-    while time.monotonic() < until:
-        controller.tend()
-        time.sleep(0.5)
-    wanted = runtime.deployment()
-    for operator, nodes in placed.items():
-        wanted = wanted.having(operator, Replicas.of(nodes))
-    _say(what)
-    for _ in range(MOST_TRIES):
-        effect = controller.change(wanted)
-        if isinstance(effect, Done):
-            _say(f"  done, paused for {effect.downtime_seconds:.1f} s")
-            return effect.downtime_seconds
-        # Nothing is lost by that: what ran before runs again. A busy machine may not start a worker in time.
-        _say(f"  {effect}")
-        controller.tend()
-    return None
-
-
-def _arrived(runtime: Runtime) -> int:
-    """Trips that the source has brought so far."""
-    (source,) = runtime.plan.with_head("dataSource")
-    offsets = source_offsets(runtime.blueprint, source)
-    return int(json.loads(offsets[0])["rows"]) if offsets else 0
-
-
-def _until(controller: Controller, reached: Callable[[], bool], otherwise: str) -> None:
-    """Watches over the application until something has come about."""
+def _watch(controller: Controller, reached: Callable[[], bool]) -> None:
+    """Tends the application and tells what its managers do, until something has come about."""
     deadline = time.monotonic() + PATIENCE_SECONDS
+    known: set[int] = set()
     while not reached():
         controller.tend()
-        failures = controller.status()["failures"]
-        if failures or time.monotonic() > deadline:
-            raise SystemExit(f"{otherwise}: " + ("; ".join(failures) or "out of patience"))
-        time.sleep(0.5)
+        for story in controller.steering.stories():
+            if story["number"] not in known:
+                known.add(story["number"])
+                _say(f"  {story['told']}")
+        if time.monotonic() > deadline:
+            raise SystemExit(f"out of patience: {controller.status()['failures']}")
+        controller.wait(0.5)
+
+
+def _kill(found: Opened) -> None:
+    _say(f"node {KILLED} is killed, with everything that runs there")
+    next(node for node in found.runtime.nodes_up() if node.name == KILLED).kill()
+
+
+def _tell(told: list[Story], began: float) -> None:
+    """What happened and why, in a few lines."""
+    _say("what happened, and why:")
+    for story in told[:LINES_TOLD]:
+        facts = story.effect.facts if story.effect is not None else {}
+        at = story.decision.at_seconds - began
+        _say(f"  {at:4.0f} s  {facts['change']}, as {story.reason} ({facts['outcome']})")
+    if len(told) > LINES_TOLD:
+        _say(f"  and {len(told) - LINES_TOLD} more, see the report")
+
+
+def _kinds(story: Story) -> list[str]:
+    """What kinds of change were done."""
+    if story.effect is None or story.effect.facts["outcome"] != "done":
+        return []
+    return [part.split(" ")[0] for part in str(story.effect.facts["change"]).split("; ")]
 
 
 def _reports() -> list[tuple[int, str]]:

@@ -161,12 +161,20 @@ def _embedded(launch: Launch) -> Iterator[Opened]:
                 runtime, launch.kinds, lambda node: SparkNode(node.name, spark), lambda _: None, launch.most_nodes
             )
             try:
-                yield Opened(runtime, provider=provider if launch.kinds else None)
+                yield Opened(runtime, lambda: give_up_killed(runtime), provider if launch.kinds else None)
             finally:
                 provider.close()
     finally:
         spark.stop()
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def give_up_killed(runtime: Runtime) -> bool:
+    """Embedded nodes that were killed do not come back: others run what ran there. Tells whether there were any."""
+    killed = [node.name for node in runtime.nodes_up() if isinstance(node, SparkNode) and node.is_killed]
+    for name in killed:
+        runtime.lose(name)
+    return bool(killed)
 
 
 @contextmanager

@@ -136,6 +136,9 @@ class Monitor:
             waits = self._waits(period, instance)
             for name in instance.operators:
                 figures = {**flowed.figures.get(name, {}), **(waits if name == instance.head else {})}
+                if name == instance.head and waits.get("backlog") and not flowed.batches:
+                    # No batch has ended, so nothing was measured; but what waits takes as long as it has waited.
+                    figures.setdefault("latency_ms", 1000 * waits["lag_seconds"])
                 period.add_instance(name, instance.node, figures)
             self._add_rates(period, flowed)
             self._add_hops(period, instance, flowed, nodes)

@@ -17,7 +17,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from rheostat.errors import RuntimeFault
+from rheostat.errors import NodeUnreachable, RuntimeFault
 from rheostat.runtime.channels.control import acknowledged
 from rheostat.runtime.instance import InstanceSpec, InstanceStatus
 from rheostat.runtime.node_usage import Usage, measured_usage
@@ -98,10 +98,12 @@ class SparkNode:
         self._running: dict[str, _Running] = {}
         self._orders = 0
         self._ordered = Condition()
+        self.is_killed = False
 
     @contextmanager
     def _order(self) -> Iterator[None]:
         """Something that must have ended before another controller takes over."""
+        self._check_alive()
         with self._ordered:
             self._orders += 1
         try:
@@ -148,15 +150,18 @@ class SparkNode:
 
     def statuses(self) -> Sequence[InstanceStatus]:
         """As the queries and the checkpoints say."""
+        self._check_alive()
         return in_spark_thread(lambda: [self._status(known) for known in list(self._running.values())])
 
     def progress(self, instance: str, after: int = -1) -> Sequence[dict[str, Any]]:
         """What Spark remembers of the last batches."""
+        self._check_alive()
         known = self._running.get(instance)
         return [] if known is None else in_spark_thread(lambda: _reports(known.query, after))
 
     def usage(self) -> Usage:
         """Of this process with its children, which embedded nodes share."""
+        self._check_alive()
         return measured_usage()
 
     def round_trip_ms(self) -> float | None:
@@ -174,9 +179,14 @@ class SparkNode:
             in_spark_thread(lambda: run_job(self._spark.newSession(), job))
 
     def kill(self) -> None:
-        """Stops all queries without asking what they are doing."""
+        """Stops all queries without asking what they are doing; from then on nobody answers here."""
         for name in list(self._running):
             self.stop(name)
+        self.is_killed = True
+
+    def _check_alive(self) -> None:
+        if self.is_killed:
+            raise NodeUnreachable(self.name, "it was killed")
 
     def _status(self, known: _Running) -> InstanceStatus:
         spec, query = known.spec, known.query

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 
 from rheostat.model.application import Application, Grouping, Kind, OutputMode, Stream
@@ -36,7 +37,7 @@ class RuntimeSettings:
     patience_seconds: float = 120.0
     """How long a step of a change may take before it is undone."""
     emulate_network: bool = False
-    """Whether channels delay what they hand over by the delays of the infrastructure."""
+    """Whether channels hand over only what the links of the infrastructure would have carried: delay and rate."""
 
     def __post_init__(self) -> None:
         """Refuses what cannot run."""
@@ -183,9 +184,13 @@ class Blueprint:
             return "{}"
         network, index = self.infrastructure.network, self.infrastructure.index
         here = index[instance.node]
-        delays = {
-            node.name: {"delay_ms": float(network.delay_ms[index[node.name], here])}
-            for node in self.infrastructure.nodes
-            if node.name != instance.node and network.delay_ms[index[node.name], here] > 0
-        }
-        return json.dumps(delays)
+        links = {}
+        for node in self.infrastructure.nodes:
+            there = index[node.name]
+            if there == here:
+                continue
+            delay_ms, mbps = float(network.delay_ms[there, here]), float(network.transfer_mbps[there, here])
+            link = {"delay_ms": delay_ms} | ({"bytes_per_second": mbps * 1e6 / 8} if isfinite(mbps) else {})
+            if delay_ms > 0 or len(link) > 1:
+                links[node.name] = link
+        return json.dumps(links)

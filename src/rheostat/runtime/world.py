@@ -7,6 +7,7 @@ So a controller that comes back after a crash does what a new one does: it reads
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from threading import Lock
 from typing import Any
@@ -15,7 +16,7 @@ import pyarrow as pa
 
 from rheostat.control.migration import Event
 from rheostat.control.ports import Done, Effect, Entry, Journal, Refused, RolledBack
-from rheostat.errors import RheostatError, RuntimeFault
+from rheostat.errors import NodeUnreachable, RheostatError, RuntimeFault
 from rheostat.model.application import Kind
 from rheostat.model.deployment import Deployment
 from rheostat.model.evaluation import overloaded_nodes
@@ -229,6 +230,10 @@ class Runtime:
             self._crew.lose(node)
             self._unsettled = True
 
+    def nodes_up(self) -> Sequence[Node]:
+        """Those that are not given up."""
+        return self._crew.present()
+
     def join(self, described: ModelNode, node: Node) -> None:
         """Takes a node that was not there before; it holds nothing until something is moved there."""
         with self._changing:
@@ -292,7 +297,8 @@ class Runtime:
         return read_results(self.blueprint.results(sink))
 
     def stop(self) -> None:
-        """Stops all queries; `launch` takes the application up again."""
+        """Stops all queries; `launch` takes the application up again. On a node that is gone nothing runs any more."""
         for node in self._crew.present():
-            for status in list(node.statuses()):
-                node.stop(status.name)
+            with suppress(NodeUnreachable):
+                for status in list(node.statuses()):
+                    node.stop(status.name)

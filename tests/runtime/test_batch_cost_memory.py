@@ -1,0 +1,30 @@
+"""What a row costs is known from before when the batches of today do not tell."""
+
+import pytest
+
+from rheostat.runtime.batch_cost import BatchCost, fitted, fitted_after
+
+BEFORE = BatchCost(100.0, 2.0, 0.01, 1.0)
+SAME_SIZE = [(50.0, 300.0)] * 8
+
+
+def test_batches_of_one_size_alone_do_not_tell():
+    assert fitted(SAME_SIZE) is None
+    assert fitted_after(SAME_SIZE, None) is None
+
+
+def test_with_the_fixed_part_from_before_they_do():
+    now = fitted_after([(50.0, 298.0), (50.0, 302.0)] * 4, BatchCost(100.0, 9.0, 3.0, 1.0))
+    assert now.row_ms == pytest.approx(4.0)
+    assert now.is_significant
+
+
+def test_without_enough_batches_a_row_costs_what_it_cost_before_and_less_is_certain():
+    now = fitted_after([], BEFORE)
+    assert (now.fixed_ms, now.row_ms) == (100.0, 2.0)
+    assert now.row_error_ms > BEFORE.row_error_ms
+
+
+def test_what_batches_of_many_sizes_tell_counts_whatever_was_before():
+    points = [(float(n), 10 + 7.0 * n) for n in (10, 20, 30, 40, 50, 60)]
+    assert fitted_after(points, BEFORE).row_ms == pytest.approx(7.0)
