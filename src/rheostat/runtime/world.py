@@ -38,6 +38,7 @@ from rheostat.runtime.physical import Instance, PhysicalPlan, physical_plan
 from rheostat.runtime.results import read_results
 from rheostat.runtime.specs import Blueprint
 from rheostat.runtime.symptoms import Symptom
+from rheostat.runtime.throttle import Throttle
 
 NODE_JOINED, NODE_LEFT = "node joined", "node left"
 
@@ -56,6 +57,7 @@ class Runtime:
         self._disk = Disk()
         self._crew = Crew(blueprint, self._nodes, self._disk)
         self.monitor = Monitor(blueprint, self._nodes, monitor, place=self._crew.place)
+        self._throttle = Throttle(self._crew)
         self._changing = Lock()
         self._changes = 0
         self._paused_seconds = 0.0
@@ -86,6 +88,7 @@ class Runtime:
 
     def reconcile(self) -> None:
         """Makes what runs what should run: stops what is too much, starts what is missing, lets everything go."""
+        self._throttle.forget()
         wanted = {instance.name: instance for instance in self.plan.instances}
         kept = set()
         for node in self._crew.present():
@@ -141,6 +144,8 @@ class Runtime:
             return Refused(tuple(reasons))
         self._changes += 1
         changing = Changing(self.blueprint, self._crew, self.journal, self._changes)
+        # Whatever is created starts running; what is kept and held back stays so.
+        self._throttle.held &= {instance.name for instance in old.instances if instance in new.instances}
         try:
             self._plan = changing.carry_out(old, new)
             self._paused_seconds += changing.paused_seconds
@@ -206,12 +211,17 @@ class Runtime:
         return self._crew.statuses()
 
     def heal(self) -> dict[str, InstanceStatus]:
-        """Starts again what failed through no fault of the user's code; gives how every instance is doing."""
+        """Starts again what failed through no fault of the user's code, and holds back sources nobody keeps up with.
+
+        Gives how every instance is doing.
+        """
         with self._changing:
             if self._unsettled:
                 self.reconcile()
                 self._unsettled = False
-            return self._crew.heal()
+            known = self._crew.heal()
+            self._throttle.look(self.plan)
+            return known
 
     def use(self, node: Node) -> None:
         """Takes a node that has come back; what should run there is started again."""
