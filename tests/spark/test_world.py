@@ -1,0 +1,54 @@
+"""The runtime on Spark keeps the contracts of all worlds, so managers cannot tell it from the simulation."""
+
+import pytest
+from examples.word_count.app import application
+
+from rheostat.model.deployment import Deployment, Replicas
+from rheostat.model.resources import Infrastructure, Node
+from rheostat.runtime.embedded import embedded
+from rheostat.runtime.monitor import MonitorSettings
+from rheostat.runtime.node import SparkNode
+from rheostat.runtime.providing import LocalProvider
+from rheostat.runtime.specs import RuntimeSettings
+from tests.assembly.test_world import OneWorld
+from tests.contracts.world import ActuatorContract, NodeProviderContract, ProbeContract
+
+pytestmark = pytest.mark.spark
+
+NODES = Infrastructure("two", (Node("n1", 8), Node("n2", 8)))
+KINDS = (Node("small", 2.0, price_per_hour=0.1),)
+
+
+@pytest.fixture(scope="module")
+def world(nodes_session, tmp_path_factory):
+    """One application for all: what a test changes, the next one finds changed."""
+    folder = tmp_path_factory.mktemp("world")
+    settings, monitor = RuntimeSettings(key_groups=12), MonitorSettings(0.5)
+    with embedded(application("20"), NODES, folder, nodes_session, settings, monitor=monitor) as runtime:
+        apart = {"datasource": {"n1": 1}, "split": {"n1": 1}, "counter": {"n2": 1}, "consumer": {"n1": 1}}
+        runtime.launch(Deployment.of(apart))
+        provider = LocalProvider(runtime, KINDS, lambda node: SparkNode(node.name, nodes_session), lambda _: None)
+        yield OneWorld(runtime, provider)
+        provider.close()
+
+
+class TestProbe(ProbeContract):
+    @pytest.fixture
+    def patience_seconds(self, world):
+        world.samples()
+        return 0.6
+
+
+class TestActuator(ActuatorContract):
+    @pytest.fixture
+    def operator(self, world):
+        """As it was at first, so that one replica more fits."""
+        wanted = world.deployment().having("counter", Replicas.on("n2"))
+        assert not getattr(world.runtime.deploy(wanted), "reasons", ())
+        return "counter"
+
+
+class TestNodeProvider(NodeProviderContract):
+    @pytest.fixture
+    def start_seconds(self):
+        return 0.5
