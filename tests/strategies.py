@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rheostat.model.application import Application, Grouping, Kind, Operator, OutputMode, Stream
 from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.latency import MM1, Constant, LatencyModel, Polynomial, Tabulated
+from rheostat.model.latency import MM1, Constant, LatencyModel, MicroBatch, Polynomial, Tabulated
 from rheostat.model.network import Link, LinkQuality
 from rheostat.model.objective import Bounds, EdrpObjective, Objective, OdpObjective, Range
 from rheostat.model.qos import NetworkMetric
@@ -76,11 +76,12 @@ def tabulated(draw: st.DrawFn) -> Tabulated:
 
 @cache
 def latency_models() -> st.SearchStrategy[LatencyModel]:
-    """All four models. Those that grow with the load have no negative coefficients, as the protocol promises."""
+    """All five models. Those that grow with the load have no negative coefficients, as the protocol promises."""
     curves = st.lists(numbers(0, 10), min_size=1, max_size=3).map(tuple)
     return st.one_of(
         st.builds(Constant, numbers(0, 100)),
         st.builds(MM1, numbers(1, 1000)),
+        st.builds(MicroBatch, numbers(1, 1000), numbers(0, 100)),
         st.builds(Polynomial, curves, numbers(1, 1000) | st.just(inf)),
         tabulated(),
     )

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
@@ -17,6 +18,7 @@ from rheostat.assembly.recording_file import RecordingFile
 from rheostat.assembly.steering import Steering
 from rheostat.control.building import Control, World
 from rheostat.control.ports import Clock, Done, Effect, Journal, Refused, RolledBack
+from rheostat.control.profile import Profile
 from rheostat.errors import RheostatError, RuntimeFault
 from rheostat.model.application import Application, Kind
 from rheostat.model.deployment import Deployment
@@ -91,10 +93,11 @@ class Measured:
 class Controller:
     """Heals, measures and changes one running application."""
 
-    def __init__(self, opened: Opened, recording: RecordingFile | None = None) -> None:
+    def __init__(self, opened: Opened, recording: RecordingFile | None = None, profile: Profile | None = None) -> None:
         self._opened, self.runtime = opened, opened.runtime
         self.feed = Feed(opened.runtime)
         self._recording = recording
+        self.profile = profile or Profile.load(self._profile_path)
         self._steering: Steering | None = None
         self._changing = Lock()
         # Healing and changing take turns: a change waits for the moment that healing takes, and is not refused for it.
@@ -127,7 +130,7 @@ class Controller:
         """Puts managers on the running application; from now on they decide."""
 
         def built(journal: Journal) -> Control:
-            return build(World(self.application, self.feed, self, clock, journal, self._opened.provider))
+            return build(World(self.application, self.feed, self, clock, journal, self._opened.provider, self.profile))
 
         self._steering = Steering(built, clock, self.runtime.journal, self.runtime.deployment())
         self._steering.start()
@@ -156,11 +159,15 @@ class Controller:
         self._stopping.wait(seconds)
 
     def settle(self) -> None:
-        """Waits for the managers and for a change that is under way."""
+        """Waits for the managers and for a change that is under way, and saves what was learned."""
         if self._steering is not None:
             self._steering.stop()
         with self._turn:
-            pass
+            self.profile.save(self._profile_path)
+
+    @property
+    def _profile_path(self) -> Path:
+        return self.runtime.blueprint.layout.root / "profile.json"
 
     def apply(self, change: Reconfiguration) -> Effect:
         """Carries out what a manager wants; waits for healing, but not for somebody else's change."""
@@ -198,6 +205,8 @@ class Controller:
             effect = RolledBack(str(failure))
         if not isinstance(effect, Refused):
             self._changes.append({"at": _clock(), "what": what, **effect_document(effect)})
+        if isinstance(effect, Done):
+            self.profile.changed(Reconfiguration.between(current, wanted), effect.downtime_seconds)
         if self._recording is not None:
             self._recording.note(what, effect)
         return effect
@@ -210,6 +219,8 @@ class Controller:
             self._measured = self._measure(statuses)
         samples = self.runtime.samples()
         self.feed.add(samples)
+        if samples:
+            self.profile.add(samples, self.runtime.deployment())
         if samples and self._recording is not None:
             self._recording.add(samples, self.runtime.deployment(), self.runtime.infrastructure())
 

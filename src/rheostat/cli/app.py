@@ -23,6 +23,7 @@ COMMANDS = {
     "simulate": "Run an application under a control system in virtual time.",
     "compare-policies": "Run many policies on one workload, and compare them with one that knows the future.",
     "run": "Run an application, and watch over it until it is stopped.",
+    "calibrate": "Run an application through several loads, and save what that teaches.",
     "status": "Tell how a running application is doing.",
     "scale": "Give operators of a running application more or fewer replicas.",
     "move": "Move an operator of a running application to another node.",

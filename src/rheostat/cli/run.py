@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rheostat.cli.output import Complaint, ExitCode, WrongUse
-from rheostat.cli.run_inputs import default_directory, find_wanted, first_deployment
+from rheostat.cli.run_inputs import default_directory, find_wanted, first_deployment, read_profile
 
 app = typer.Typer(add_completion=False)
 
@@ -57,6 +57,9 @@ def run(
     settle: Annotated[
         float | None, typer.Option(help="Seconds to leave it alone after a change; else a period.")
     ] = None,
+    profile: Annotated[
+        Path | None, typer.Option(help="What rheostat calibrate has learned; else what was learned in the directory.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Decide and tell, but change nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object at the end instead of text.")] = False,
 ) -> None:
@@ -98,5 +101,6 @@ def run(
         until_drained=until_drained,
         as_json=as_json,
         steered=steered,
+        profile=None if profile is None else read_profile(profile),
     )
     raise typer.Exit(ExitCode.FINE if running.carry_out(order) else ExitCode.NO)

@@ -10,6 +10,7 @@ from typing import Any
 
 from rheostat.cli.inputs import find_sound, of_type, only
 from rheostat.cli.output import Complaint, WrongUse, complaints_of
+from rheostat.control.profile import Profile
 from rheostat.errors import InvalidDocument, InvalidModel
 from rheostat.model.application import Application, Operator
 from rheostat.model.deployment import Deployment, Replicas
@@ -87,6 +88,16 @@ def _built(found: Any, path: str) -> Application:
         what = f"this is a {type(found).__name__}, not an application"
         raise WrongUse(Complaint(what, "name a model.Application, an App, or a function that gives one", path))
     return found
+
+
+def read_profile(path: Path) -> Profile:
+    """A profile, or one line about the file that is none."""
+    if not path.exists():
+        raise WrongUse(Complaint(f"there is no file {path}", "make one with rheostat calibrate"))
+    try:
+        return Profile.load(path)
+    except (ValueError, KeyError, TypeError, AttributeError) as wrong:
+        raise WrongUse(Complaint(f"{path} is no profile", "make one with rheostat calibrate")) from wrong
 
 
 def default_directory(application: Application) -> Path:

@@ -20,6 +20,7 @@ from rheostat.cli.run_inputs import Wanted
 from rheostat.cli.run_view import change_line, run_view, story_line, summary
 from rheostat.control.building import build
 from rheostat.control.clocks import SystemClock
+from rheostat.control.profile import Profile
 from rheostat.model.deployment import Deployment
 from rheostat.model.documents import write
 from rheostat.model.membership import kinds_of
@@ -48,7 +49,11 @@ class Order:
     seconds: float | None = None
     until_drained: bool = False
     as_json: bool = False
+    aside: bool = False
+    """Whether stdout is for somebody else's answer: then what goes on is told on stderr."""
     steered: Steered | None = None
+    profile: Profile | None = None
+    """What is known from another run; else what was learned in this directory before."""
 
     def launch(self) -> Launch:
         """What the runtime needs to know."""
@@ -80,7 +85,8 @@ def carry_out(order: Order) -> bool:
             with opened(order.launch()) as found:
                 _write_documents(order)
                 found.runtime.launch(order.at_first)
-                controller = Controller(found, RecordingFile(order.directory, order.wanted.application, order.facts()))
+                recording = RecordingFile(order.directory, order.wanted.application, order.facts())
+                controller = Controller(found, recording, order.profile)
                 _steer(controller, order)
                 with serving(controller, order.directory), _stopped_by_signals(controller):
                     told = _tend(controller, order)
@@ -138,11 +144,11 @@ def _tend(controller: Controller, order: Order) -> Mapping[str, Any]:
 @contextmanager
 def _shown(controller: Controller, order: Order) -> Iterator[Show]:
     """A live view on a terminal, else a line now and then: on stderr if stdout is for JSON."""
-    if sys.stdout.isatty() and not order.as_json:
+    if sys.stdout.isatty() and not (order.as_json or order.aside):
         with Live(console=page(), auto_refresh=False, transient=False) as live:
             yield lambda status: live.update(run_view(controller.application, status), refresh=True)
     else:
-        yield Lines(sys.stderr if order.as_json else sys.stdout).show
+        yield Lines(sys.stderr if order.as_json or order.aside else sys.stdout).show
 
 
 class Lines:

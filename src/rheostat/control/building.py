@@ -14,6 +14,7 @@ from rheostat.control.operator_manager import Local, OperatorManager
 from rheostat.control.outlook import Outlook
 from rheostat.control.planned import PlannedManager
 from rheostat.control.ports import Actuator, Clock, Journal, NodeProvider, Probe
+from rheostat.control.profile import Profile
 from rheostat.control.region_manager import RegionManager
 from rheostat.control.scheduling import Loop
 from rheostat.control.settings import DEFAULTS, PLACEMENTS, PLANNED, VICTIMS, ControlSettings
@@ -47,6 +48,8 @@ class World:
     journal: Journal
     provider: NodeProvider | None = None
     """Where nodes come from; without one the nodes stay as they are."""
+    profile: Profile | None = None
+    """What running the application has taught about it, for planners; without one they believe what it declares."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,7 @@ def _planned(settings: ControlSettings, world: World, outlook: Outlook, planning
         settle_seconds=settings.settle_seconds,
         every_period=settings.kind == "s-edrp",
         keeps_degrees=settings.kind == "s-odp",
+        profile=world.profile,
     )
     return Control((manager,), outlook, planned=manager)
 

@@ -11,6 +11,7 @@ from typing import Any
 from rheostat.control.decisions import EFFECT, effect_facts
 from rheostat.control.outlook import Outlook
 from rheostat.control.ports import Actuator, Clock, Done, Entry, Journal, Json
+from rheostat.control.profile import Profile
 from rheostat.model.application import Application, Kind
 from rheostat.model.deployment import Deployment
 from rheostat.model.downtime import DowntimeModel
@@ -46,6 +47,8 @@ class PlannedManager:
     """S-EDRP. Else S-ODP: only on the first rates, and when a node is gone that it runs on."""
     keeps_degrees: bool = False
     """Whether the planner only places the replicas that there are: ODP."""
+    profile: Profile | None = None
+    """What was measured of the operators; planned with in the place of what they declare."""
     _planned: bool = False
     """Whether it has planned with measured rates once."""
 
@@ -66,6 +69,8 @@ class PlannedManager:
         if application is None:
             self._tell(now_seconds, {"held": "the rates are not known"})
             return
+        if self.profile is not None:
+            application = self.profile.applied_to(application)
         problem = self.problem(application, picture.infrastructure, picture.deployment, first=not self._planned)
         self._follow(problem, picture.deployment, now_seconds)
 
@@ -86,7 +91,7 @@ class PlannedManager:
             objective,
             current=current if stays else None,
             downtime=self.downtime,
-            hop_ms=self.hop_ms,
+            hop_ms=self.hop_ms if self.profile is None else self.profile.hop_ms or self.hop_ms,
             limits=self.limits,
         )
 

@@ -1,8 +1,8 @@
 """How long does an operator instance take, given its load? The R_i(λ) of the papers.
 
-Three models, all values that can be written in a document: M/M/1 (EDRP 7.2), a curve fitted by least squares
-(EDRP 7.3) and a constant (ODP). Loads are tuples per second of one replica on the reference processor, latencies are
-milliseconds. A latency is infinite when the replica is saturated and never negative.
+All values that can be written in a document: M/M/1 (EDRP 7.2), curves fitted by least squares (EDRP 7.3), a constant
+(ODP), and micro-batches, which none of the papers has. Loads are tuples per second of one replica on the reference
+processor, latencies are milliseconds. A latency is infinite when the replica is saturated and never negative.
 """
 
 from collections.abc import Sequence
@@ -67,6 +67,49 @@ class MM1:
         """Mean time in the system."""
         spare = self.service_rate_tps - load_tps
         return 1000.0 / spare if spare > 0 else inf
+
+
+@dataclass(frozen=True, slots=True)
+class MicroBatch:
+    """An operator that works in batches of a + b rows, one after the other: R(λ) = 1.5 a / (1 - λ/μ) with μ = 1/b.
+
+    A batch holds what has arrived during the one before: T = a + b λ T, so T = a / (1 - b λ). A tuple waits half a
+    batch on average and is done with the end of the next. Infinite from λ = μ on, like a queue, but much longer
+    before: the fixed part of a batch is what a tuple waits for.
+
+    >>> MicroBatch(50, 200).latency_ms(25)
+    600.0
+    >>> MicroBatch(50, 200).latency_ms(50)
+    inf
+    """
+
+    kind: ClassVar[str] = "micro-batch"
+
+    capacity_tps: float = 1.0
+    """μ: tuples per second that one replica can process if its batches are very large."""
+    fixed_ms: float = 0.0
+    """a: what a batch takes however few rows it has."""
+
+    def __post_init__(self) -> None:
+        """Refuses a server that cannot serve."""
+        if not (isfinite(self.capacity_tps) and self.capacity_tps > 0):
+            raise ValueError(f"micro-batches need a finite capacity > 0, got {self.capacity_tps}")
+        if not (isfinite(self.fixed_ms) and self.fixed_ms >= 0):
+            raise ValueError(f"micro-batches need a finite fixed part >= 0, got {self.fixed_ms}")
+
+    def latency_ms(self, load_tps: float) -> float:
+        """Half a batch of waiting and a batch of work."""
+        spare = 1 - load_tps / self.capacity_tps
+        return 1.5 * self.fixed_ms / spare if spare > 0 else inf
+
+    @classmethod
+    def fit(cls, loads_tps: Sequence[float], latencies_ms: Sequence[float], capacity_tps: float) -> Self:
+        """The fixed part by least squares through measured points, where the capacity is known."""
+        loads, latencies = _checked_points(loads_tps, latencies_ms)
+        points = [(1.5 / (1 - x / capacity_tps), y) for x, y in zip(loads, latencies, strict=True) if x < capacity_tps]
+        if not points:
+            raise ValueError(f"no load is below the capacity of {capacity_tps:g} tuples/s")
+        return cls(capacity_tps, sum(x * y for x, y in points) / sum(x * x for x, _ in points))
 
 
 @dataclass(frozen=True, slots=True)

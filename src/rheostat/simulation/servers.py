@@ -17,7 +17,7 @@ from math import inf, isfinite
 import numpy as np
 
 from rheostat.model.application import Operator
-from rheostat.model.latency import MM1, Constant, LatencyModel, Polynomial, Tabulated
+from rheostat.model.latency import MM1, Constant, LatencyModel, MicroBatch, Polynomial, Tabulated
 from rheostat.simulation.queueing import Values, burst_seconds, sojourn
 
 
@@ -52,7 +52,7 @@ class Behaviour:
 def capacity_tps(model: LatencyModel) -> float:
     """Tuples per second that a replica on the reference processor can serve; infinite if nothing limits it."""
     match model:
-        case MM1(rate):
+        case MM1(rate) | MicroBatch(rate, _):
             return rate
         case Tabulated(loads, _):
             return loads[-1] or inf

@@ -215,7 +215,7 @@ operators:
       coefficients: [1, x] #! item 2 of coefficients must be a number, not 'x'
   - name: g
     kind: source
-    latency: {model: magic} #! model 'magic' is unknown | known are: constant, mm1, polynomial, tabulated
+    latency: {model: magic} #! model 'magic' is unknown | known are: constant, micro-batch, mm1, polynomial, tabulated
 """,
     "latency models with wrong numbers": """\
 kind: application

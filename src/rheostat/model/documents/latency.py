@@ -7,7 +7,7 @@ from pydantic import Field
 from rheostat.errors import Mistake
 from rheostat.model.documents.shape import Amount, Positive, Shape
 from rheostat.model.documents.written import Path
-from rheostat.model.latency import MM1, Constant, LatencyModel, Polynomial, Tabulated
+from rheostat.model.latency import MM1, Constant, LatencyModel, MicroBatch, Polynomial, Tabulated
 
 
 class ConstantShape(Shape):
@@ -24,6 +24,16 @@ class MM1Shape(Shape):
     model: Literal["mm1"]
     service_rate_tps: Positive = Field(examples=[284])
     """Tuples per second that one replica can serve on the reference processor."""
+
+
+class MicroBatchShape(Shape):
+    """Batches of rows, one after the other."""
+
+    model: Literal["micro-batch"]
+    capacity_tps: Positive = Field(examples=[50])
+    """Tuples per second that one replica can process if its batches are very large."""
+    fixed_ms: Amount = Field(examples=[200])
+    """What a batch takes however few rows it has."""
 
 
 class PolynomialShape(Shape):
@@ -47,7 +57,7 @@ class TabulatedShape(Shape):
 
 
 LatencyShape = Annotated[
-    ConstantShape | MM1Shape | PolynomialShape | TabulatedShape,
+    ConstantShape | MM1Shape | MicroBatchShape | PolynomialShape | TabulatedShape,
     Field(discriminator="model"),
 ]
 
@@ -58,6 +68,8 @@ def latency_of(shape: LatencyShape) -> LatencyModel:
         return Constant(shape.milliseconds)
     if isinstance(shape, MM1Shape):
         return MM1(shape.service_rate_tps)
+    if isinstance(shape, MicroBatchShape):
+        return MicroBatch(shape.capacity_tps, shape.fixed_ms)
     if isinstance(shape, PolynomialShape):
         return Polynomial(tuple(shape.coefficients), shape.saturation_tps)
     return Tabulated(tuple(shape.loads_tps), tuple(shape.latencies_ms))
@@ -76,6 +88,11 @@ def latency_mistakes(shape: LatencyShape, where: Path) -> list[Mistake]:
         ]
     if isinstance(shape, MM1Shape):
         return _tried(shape, (*where, "service_rate_tps"), "write a number > 0")
+    if isinstance(shape, MicroBatchShape):
+        return [
+            *_tried(shape.model_copy(update={"fixed_ms": 0.0}), (*where, "capacity_tps"), "write a number > 0"),
+            *_tried(shape.model_copy(update={"capacity_tps": 1.0}), (*where, "fixed_ms"), "write a number >= 0"),
+        ]
     return _tried(shape, (*where, "milliseconds"), "write a number >= 0")
 
 

@@ -10,7 +10,7 @@ from rheostat.model.documents.shape import keys_of, shape_at
 from rheostat.model.documents.written import Path
 from rheostat.model.graph import did_you_mean
 
-MODELS = ("constant", "mm1", "polynomial", "tabulated")
+MODELS = ("constant", "mm1", "micro-batch", "polynomial", "tabulated")
 _WANTED = {
     "string_type": ("text", "write a text, in quotes if it looks like a number"),
     "float_type": ("a number", "write a number without quotes"),

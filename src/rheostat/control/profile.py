@@ -1,0 +1,198 @@
+"""What was learned about an application by running it: how its operators answer to load, what changes and hops cost.
+
+A profile begins empty, grows with every sample, is saved as plain data and used by planners in the place of what the
+application declares. What was not measured stays as it was declared.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from pathlib import Path
+from typing import Any, Self
+
+from rheostat.model.application import Application
+from rheostat.model.deployment import Deployment
+from rheostat.model.latency import LatencyModel, MicroBatch, Polynomial
+from rheostat.model.observation import Of, Sample
+from rheostat.model.reconfiguration import Reconfiguration
+
+FEWEST_POINTS = 6
+"""A curve is fitted through at least so many measurements."""
+MOST_POINTS = 400
+"""Per operator; then every second one is forgotten, so that what is left still tells of the whole time."""
+NEAR = 0.25
+"""A response time that differs from R_max by no more than this share is close to it [EDF 9]."""
+
+Point = tuple[float, float]
+"""Tuples per second of one replica, and milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A latency model, and how far its points lie from it."""
+
+    model: LatencyModel
+    points: int
+    error_ms: float
+    """Root of the mean square of what it leaves unexplained."""
+
+
+@dataclass(slots=True)
+class OperatorProfile:
+    """What is known of one operator."""
+
+    points: list[Point] = field(default_factory=list)
+    true_rate_tps: float | None = None
+    """Tuples per second one replica could process: the last that was measured."""
+    state_bytes: float | None = None
+
+    def add(self, point: Point) -> None:
+        """One more measurement."""
+        self.points.append(point)
+        if len(self.points) > MOST_POINTS:
+            del self.points[::2]
+
+    def fit(self) -> Fit | None:
+        """R_i(load) by least squares; None if too little was measured.
+
+        Where the capacity is known the curve is that of micro-batches, which says when it saturates; else a straight
+        line that holds as far as it was measured.
+        """
+        usable = [(x, y) for x, y in self.points if self.true_rate_tps is None or x < self.true_rate_tps]
+        if len(usable) < FEWEST_POINTS:
+            return None
+        loads, latencies = [x for x, _ in usable], [y for _, y in usable]
+        if self.true_rate_tps is not None:
+            model: LatencyModel = MicroBatch.fit(loads, latencies, self.true_rate_tps)
+        else:
+            model = _rising(loads, latencies)
+        left = sum((y - model.latency_ms(x)) ** 2 for x, y in usable)
+        return Fit(model, len(usable), sqrt(left / len(usable)))
+
+
+def _rising(loads: Sequence[float], latencies: Sequence[float]) -> Polynomial:
+    """A straight line that does not fall: more load never makes anybody faster."""
+    line = Polynomial.fit(loads, latencies, 1)
+    if len(line.coefficients) > 1 and line.coefficients[1] < 0:
+        return Polynomial((sum(latencies) / len(latencies),), max(loads))
+    return line
+
+
+@dataclass(slots=True)
+class Profile:
+    """What is known of an application."""
+
+    operators: dict[str, OperatorProfile] = field(default_factory=dict)
+    hop_ms: float | None = None
+    """What a stream pays for leaving its query: a running mean."""
+    downtimes: dict[str, list[float]] = field(default_factory=dict)
+    """Seconds an application stood still, by kind of reconfiguration."""
+    responses: list[tuple[float, dict[str, float]]] = field(default_factory=list)
+    """Response time, and the latency of every operator at that moment."""
+
+    def add(self, samples: Iterable[Sample], deployment: Deployment) -> None:
+        """Takes in what was measured at one moment."""
+        latencies: dict[str, float] = {}
+        response: float | None = None
+        for sample in samples:
+            figures = sample.figures
+            if sample.subject.of is Of.OPERATOR:
+                name = sample.subject.names[0]
+                self._add_operator(name, figures, len(deployment[name]) if name in deployment else 0)
+                if "latency_ms" in figures:
+                    latencies[name] = figures["latency_ms"]
+            elif sample.subject.of is Of.STREAM and "hop_ms" in figures:
+                before = figures["hop_ms"] if self.hop_ms is None else self.hop_ms
+                self.hop_ms = 0.9 * before + 0.1 * figures["hop_ms"]
+            elif sample.subject.of is Of.APPLICATION:
+                response = figures.get("response_mean_ms")
+        if response is not None and latencies:
+            self.responses.append((response, latencies))
+            if len(self.responses) > MOST_POINTS:
+                del self.responses[::2]
+
+    def _add_operator(self, name: str, figures: Mapping[str, float], replicas: int) -> None:
+        known = self.operators.setdefault(name, OperatorProfile())
+        known.true_rate_tps = figures.get("true_rate", known.true_rate_tps)
+        known.state_bytes = figures.get("state_bytes", known.state_bytes)
+        rate, latency = figures.get("input_rate"), figures.get("latency_ms")
+        # What waits says nothing about how fast an operator is at a load: it is behind.
+        if rate and latency is not None and replicas and not figures.get("lag_seconds", 0.0) * 1000 > latency:
+            known.add((rate / replicas, latency))
+
+    def changed(self, change: Reconfiguration, downtime_seconds: float) -> None:
+        """A change that was done, and how long it took; of one that does several things every kind learns it."""
+        for kind in {str(each.kind) for each in change.changes}:
+            self.downtimes.setdefault(kind, []).append(downtime_seconds)
+
+    def bounds_ms(self, response_bound_ms: float) -> dict[str, float]:
+        """R_max,op of every operator that was measured: what it took when the response time was close to R_max [EDF 9].
+
+        If it never was, what it took when it was closest, in proportion.
+        """
+        if not self.responses:
+            return {}
+        near = [one for one in self.responses if abs(one[0] - response_bound_ms) <= NEAR * response_bound_ms]
+        chosen = near or [min(self.responses, key=lambda one: abs(one[0] - response_bound_ms))]
+        found: dict[str, list[float]] = {}
+        for response, latencies in chosen:
+            for name, latency in latencies.items():
+                found.setdefault(name, []).append(latency * response_bound_ms / response if response > 0 else latency)
+        return {name: sum(values) / len(values) for name, values in sorted(found.items())}
+
+    def applied_to(self, application: Application) -> Application:
+        """The application with measured latencies and state sizes where there are any."""
+        operators = []
+        for operator in application.operators:
+            known = self.operators.get(operator.name)
+            fit = known.fit() if known is not None else None
+            if fit is not None:
+                operator = replace(operator, latency=fit.model)  # noqa: PLW2901 - the measured one
+            if known is not None and known.state_bytes:
+                operator = replace(operator, state_bytes=round(known.state_bytes))  # noqa: PLW2901 - the measured one
+            operators.append(operator)
+        return replace(application, operators=tuple(operators))
+
+    def to_plain(self) -> dict[str, Any]:
+        """As plain data that a person can read."""
+        operators = {}
+        for name, known in sorted(self.operators.items()):
+            fit = known.fit()
+            told = None if fit is None else {"model": str(fit.model), "error_ms": fit.error_ms, "points": fit.points}
+            operators[name] = {
+                "true_rate_tps": known.true_rate_tps,
+                "state_bytes": known.state_bytes,
+                "fit": told,
+                "points": [list(point) for point in known.points],
+            }
+        return {
+            "operators": operators,
+            "hop_ms": self.hop_ms,
+            "downtimes": self.downtimes,
+            "responses": [list(one) for one in self.responses],
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """As it was."""
+        operators = {
+            name: OperatorProfile(
+                [(float(x), float(y)) for x, y in known["points"]], known["true_rate_tps"], known["state_bytes"]
+            )
+            for name, known in plain["operators"].items()
+        }
+        responses = [(float(response), dict(latencies)) for response, latencies in plain["responses"]]
+        downtimes = {kind: list(seconds) for kind, seconds in plain["downtimes"].items()}
+        return cls(operators, plain["hop_ms"], downtimes, responses)
+
+    def save(self, path: Path) -> None:
+        """Whole or not at all."""
+        temporary = path.with_suffix(".tmp")
+        temporary.write_text(json.dumps(self.to_plain(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        temporary.replace(path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """What was saved; an empty one if nothing was."""
+        return cls.from_plain(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else cls()

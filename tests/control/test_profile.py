@@ -1,0 +1,99 @@
+"""What running an application teaches about it."""
+
+import pytest
+
+from rheostat.control.profile import Profile
+from rheostat.model.latency import MicroBatch, Polynomial
+from rheostat.model.observation import Sample, Subject
+from rheostat.model.reconfiguration import Reconfiguration
+from tests.control.still_world import APPLICATION, START
+
+TRUE = MicroBatch(80.0, 200.0)
+
+
+def samples(rate, *, replicas=1, response=None, true_rate=80.0, **others):
+    figures = {"input_rate": rate, "latency_ms": TRUE.latency_ms(rate / replicas), **others}
+    found = [Sample(Subject.operator("split"), 0.0, figures | ({"true_rate": true_rate} if true_rate else {}))]
+    if response is not None:
+        found.append(Sample(Subject.application("words"), 0.0, {"response_mean_ms": response}))
+    return found
+
+
+def learned(**others):
+    profile = Profile()
+    for rate in (10, 20, 30, 40, 50, 60):
+        profile.add(samples(rate, **others), START)
+    return profile
+
+
+def test_micro_batches_are_recognised_by_their_points():
+    fit = learned().operators["split"].fit()
+    assert isinstance(fit.model, MicroBatch)
+    assert (fit.model.capacity_tps, fit.model.fixed_ms) == (80.0, pytest.approx(200.0))
+    assert fit.error_ms == pytest.approx(0.0, abs=1e-9)
+
+
+def test_loads_are_per_replica():
+    profile = Profile()
+    two = START.having("split", START["split"].plus("n2"))
+    for rate in (20, 40, 60, 80, 100, 120):
+        profile.add(samples(rate, replicas=2), two)
+    assert profile.operators["split"].fit().model.fixed_ms == pytest.approx(200.0)
+
+
+def test_without_a_capacity_a_line_holds_as_far_as_it_was_measured():
+    fit = learned(true_rate=None).operators["split"].fit()
+    assert isinstance(fit.model, Polynomial)
+    assert fit.model.latency_ms(61) == float("inf")
+
+
+def test_too_little_says_nothing_and_the_declared_model_stays():
+    profile = Profile()
+    profile.add(samples(10), START)
+    assert profile.operators["split"].fit() is None
+    assert profile.applied_to(APPLICATION) == APPLICATION
+
+
+def test_planners_get_what_was_measured():
+    profile = learned(state_bytes=5000.0)
+    measured = profile.applied_to(APPLICATION).by_name["split"]
+    assert measured.latency.latency_ms(40) == pytest.approx(TRUE.latency_ms(40))
+    assert measured.state_bytes == 5000.0
+    assert profile.applied_to(APPLICATION).by_name["count"] == APPLICATION.by_name["count"]
+
+
+def test_an_operator_that_is_behind_is_no_measurement():
+    profile = Profile()
+    profile.add(samples(10, lag_seconds=60.0), START)
+    assert profile.operators["split"].points == []
+
+
+def test_the_bound_of_an_operator_is_what_it_took_when_the_response_time_was_close_to_its_own():
+    profile = Profile()
+    for rate, response in ((10, 400.0), (40, 950.0), (70, 4000.0)):
+        profile.add(samples(rate, response=response), START)
+    assert profile.bounds_ms(1000.0) == {"split": pytest.approx(TRUE.latency_ms(40) * 1000 / 950)}
+    assert Profile().bounds_ms(1000.0) == {}
+
+
+def test_downtimes_are_kept_by_kind():
+    profile = Profile()
+    more = START.having("split", START["split"].plus("n2"))
+    profile.changed(Reconfiguration.between(START, more), 1.5)
+    assert profile.downtimes == {"scale-out": [1.5]}
+
+
+def test_a_profile_is_plain_data_and_comes_back(tmp_path):
+    profile = learned(response=500.0)
+    profile.changed(Reconfiguration.between(START, START.having("split", START["split"].plus("n2"))), 1.5)
+    profile.save(tmp_path / "profile.json")
+    assert Profile.load(tmp_path / "profile.json") == profile
+    assert Profile.load(tmp_path / "none.json") == Profile()
+
+
+def test_it_does_not_grow_for_ever():
+    profile = Profile()
+    for number in range(2000):
+        profile.add(samples(10 + number % 50, response=500.0), START)
+    assert len(profile.operators["split"].points) <= 400
+    assert len(profile.responses) <= 400
