@@ -17,8 +17,9 @@ from rheostat.model.deployment import Deployment, Replicas
 from rheostat.model.resources import Infrastructure, Node
 from rheostat.runtime.embedded import embedded
 from rheostat.runtime.node import SparkNode
-from rheostat.runtime.positions import source_offsets
+from rheostat.runtime.positions import source_line
 from rheostat.runtime.specs import RuntimeSettings
+from rheostat.runtime.state.log_entries import NO_OFFSET
 from rheostat.runtime.world import Runtime
 
 NODES = ("n1", "n2", "n3")
@@ -129,8 +130,8 @@ def finish(runtime: Runtime, total: int, meanwhile: Callable[[], None] = lambda:
 def _is_calm(runtime: Runtime, total: int) -> bool:
     for instance in runtime.plan.instances:
         if not instance.groups:
-            offsets = source_offsets(runtime.blueprint, instance)
-            if not offsets or json.loads(offsets[0])["rows"] < total:
+            (offset,) = source_line(runtime.blueprint, [instance])
+            if offset == NO_OFFSET or json.loads(offset)["rows"] < total:
                 return False
     settled = all(status.planned == status.committed for status in runtime.statuses().values())
     return settled and runtime.is_drained()

@@ -5,9 +5,10 @@ from pathlib import Path
 from rheostat.model.application import Kind
 from rheostat.runtime.channels.groups import format_groups
 from rheostat.runtime.physical import Instance, PhysicalPlan, state_groups
-from rheostat.runtime.positions import source_offsets
+from rheostat.runtime.positions import source_line, source_offsets
 from rheostat.runtime.specs import Blueprint
 from rheostat.runtime.state.checkpoint import Checkpoint
+from rheostat.runtime.state.log_entries import NO_OFFSET
 from rheostat.runtime.state.support import Way, describe, why_not
 from rheostat.runtime.state_job import StateJob
 
@@ -32,7 +33,7 @@ def job_for(blueprint: Blueprint, instance: Instance, old: PhysicalPlan) -> Stat
         instance.replicas,
         application.by_name[stateful].key,
         total,
-        _source_line(blueprint, instance, old) if is_source else instance.start,
+        source_line(blueprint, old.with_head(instance.head)) if is_source else instance.start,
         _source_checkpoint(blueprint, instance, old) if is_source else "",
     )
 
@@ -79,12 +80,6 @@ def _source_job(blueprint: Blueprint, instance: Instance, old: PhysicalPlan) -> 
 
 
 def _source_checkpoint(blueprint: Blueprint, instance: Instance, old: PhysicalPlan) -> str:
-    known = [one for one in old.with_head(instance.head) if source_offsets(blueprint, one)]
+    """Where a source was read until now; "" if it has not been."""
+    known = [one for one in old.with_head(instance.head) if source_line(blueprint, [one]) != (NO_OFFSET,)]
     return str(blueprint.checkpoint(known[0])) if known else ""
-
-
-def _source_line(blueprint: Blueprint, instance: Instance, old: PhysicalPlan) -> tuple[str, ...]:
-    for one in old.with_head(instance.head):
-        if (offsets := source_offsets(blueprint, one)) is not None:
-            return offsets
-    return ()

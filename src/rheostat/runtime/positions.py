@@ -19,6 +19,18 @@ def source_offsets(blueprint: Blueprint, instance: Instance) -> tuple[str, ...] 
     return None if checkpoint.last_committed is None else checkpoint.planned(checkpoint.last_committed).offsets
 
 
+def source_line(blueprint: Blueprint, readers: Sequence[Instance]) -> tuple[str, ...]:
+    """How far a source was read, by whoever of its readers knows; that it has to begin, if nobody does.
+
+    Said in so many words: a checkpoint whose state comes from somewhere else has offsets of something else in it.
+    """
+    for one in readers:
+        offsets = source_offsets(blueprint, one)
+        if offsets is not None and any(offset != NO_OFFSET for offset in offsets):
+            return offsets
+    return (NO_OFFSET,)
+
+
 def read_offsets(blueprint: Blueprint, instance: Instance) -> list[Offset]:
     """How far an instance has read its channels, by its last committed batch or by where it was told to begin."""
     channels = blueprint.inputs_of(instance)
