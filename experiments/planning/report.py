@@ -34,6 +34,11 @@ def markdown_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> 
     return lines + ["| " + " | ".join("-" if cell is None else str(cell) for cell in row) + " |" for row in rows]
 
 
+def verdict(claim: str, holds: bool, found: str) -> str:
+    """A claim as an item of a list: whether it holds, and the numbers."""
+    return f"- {claim}: {'yes' if holds else '**no**'} ({found})."
+
+
 def write_report(name: str, lines: Sequence[str]) -> None:
     """Writes `docs/results/<name>.md`."""
     RESULTS.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 """`rheostat compare-policies`: which policy fares best under the same workload, and how far is it from the best?"""
 
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from html import escape
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,9 +9,11 @@ import typer
 
 from rheostat.cli.evaluate import Downtime
 from rheostat.cli.output import Complaint, WrongUse, answer_json, page, say, warn
+from rheostat.cli.plan_inputs import NAMES
 from rheostat.cli.simulate_inputs import Conditions, options_of, scenario_of, with_bounds
+from rheostat.cli.simulate_planning import Asked, unsuited_told
 from rheostat.cli.simulate_report import summary_table
-from rheostat.control.settings import ControlSettings
+from rheostat.control.settings import PLANNED, ControlSettings
 from rheostat.model.graph import did_you_mean
 from rheostat.policies.costs import Weights
 from rheostat.policies.registry import GRANTING, POLICIES
@@ -29,8 +31,17 @@ def compare_policies(
     ],
     *,
     policies: Annotated[
-        str, typer.Option(help=f"Which, by commas; all if not given: {', '.join(POLICIES)}. One may add +token-bucket.")
+        str,
+        typer.Option(
+            help=f"Which, by commas; all if not given: {', '.join(POLICIES)}. One may add +token-bucket. "
+            f"Only if given: {', '.join(sorted(PLANNED))}."
+        ),
     ] = "",
+    planner: Annotated[str | None, typer.Option(help=f"Whom s-edrp and s-odp ask: {NAMES}.")] = None,
+    objective: Annotated[str | None, typer.Option(help="A document: what the planner minimises.")] = None,
+    plan_seconds: Annotated[
+        float | None, typer.Option(help="Time for one plan; how far it comes then depends on the machine.")
+    ] = None,
     workload: Annotated[str, typer.Option(help="days, a CSV file of recorded rates, or a curve.")] = "days",
     between: Annotated[
         tuple[float, float] | None, typer.Option(help="Scale the workload to lie between these rates.")
@@ -71,8 +82,10 @@ def compare_policies(
     entrants = {name: _settings(name, common, bounds, weighed) for name in _names(policies)}
     for settings in entrants.values():
         settings.check(scenario.application)
-    contest = Contest(scenario, conditions.seconds, objective_ms, bounds, weighed, period, seed=seed)
-    found = compared(contest, entrants, processes, lambda name: warn(f"done: {name}"))
+    planning = Asked(planner, objective, plan_seconds).planning([each.kind for each in entrants.values()], scenario)
+    contest = Contest(scenario, conditions.seconds, objective_ms, bounds, weighed, period, seed=seed, planning=planning)
+    with unsuited_told():
+        found = compared(contest, entrants, processes, lambda name: warn(f"done: {name}"))
     by_oracle, least = ratios(found), limit(contest)
     if svg is not None:
         svg.write_text(drawn(found, least), encoding="utf-8")
@@ -94,8 +107,11 @@ def _names(text: str) -> list[str]:
     chosen = [name.strip() for name in text.split(",") if name.strip()] or list(POLICIES)
     for name in chosen:
         policy, _, granting = name.partition("+")
-        if policy not in POLICIES:
-            raise WrongUse(Complaint(f"--policies: there is no policy {policy!r}", did_you_mean(policy, POLICIES)))
+        if policy not in POLICIES and policy not in PLANNED:
+            near = did_you_mean(policy, [*POLICIES, *sorted(PLANNED)])
+            raise WrongUse(Complaint(f"--policies: there is no policy {policy!r}", near))
+        if granting and policy in PLANNED:
+            raise WrongUse(Complaint(f"--policies: {policy} asks nobody to grant its plans", f"leave out +{granting}"))
         if granting and granting not in GRANTING:
             raise WrongUse(
                 Complaint(f"--policies: there is no global policy {granting!r}", did_you_mean(granting, GRANTING))
@@ -106,6 +122,8 @@ def _names(text: str) -> list[str]:
 def _settings(name: str, common: ControlSettings, bounds: Any, weights: Weights) -> ControlSettings:
     """The same for everybody; weights go to those who weigh."""
     policy, _, granting = name.partition("+")
+    if policy in PLANNED:
+        return replace(common, kind=policy)
     options = {"weights": weights} if "weights" in {field.name for field in fields(POLICIES[policy])} else {}
     return ControlSettings(
         common.kind,

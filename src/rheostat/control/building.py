@@ -58,6 +58,8 @@ class Planning:
     downtime: DowntimeModel = field(default_factory=PauseAndResume)
     limits: Limits = Limits()
     hop_ms: float = 0.0
+    starts_as_a_guess: bool = True
+    """Whether the first plan may change everything without counting the downtime [EDRP 6.2]."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,7 @@ def _planned(settings: ControlSettings, world: World, outlook: Outlook, planning
         settle_seconds=settings.settle_seconds,
         every_period=settings.kind == "s-edrp",
         keeps_degrees=settings.kind == "s-odp",
+        starts_as_a_guess=planning.starts_as_a_guess,
     )
     return Control((manager,), outlook, planned=manager)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
+from rheostat.control.building import Planning
 from rheostat.control.settings import ControlSettings
 from rheostat.policies.costs import Weights
 from rheostat.simulation.costing import total_cost
@@ -29,6 +30,8 @@ class Contest:
     period_seconds: float = 30.0
     exclusion: Exclusion = EVERYTHING
     seed: int = 0
+    planning: Planning | None = None
+    """What those plan with who plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,12 @@ def _run(contest: Contest, entrants: Iterable[tuple[str, ControlSettings]], proc
 
 def _one(contest: Contest, name: str, settings: ControlSettings) -> Entrant:
     run = simulate(
-        contest.scenario, settings, contest.until_seconds, seed=contest.seed, objective_ms=contest.objective_ms
+        contest.scenario,
+        settings,
+        contest.until_seconds,
+        seed=contest.seed,
+        objective_ms=contest.objective_ms,
+        planning=contest.planning,
     )
     cost = total_cost(
         run.recording, contest.scenario.application, contest.bounds_ms, contest.weights, contest.period_seconds
