@@ -9,6 +9,7 @@ from experiments.planning.hour import BOUNDS, Hour, Setting
 from experiments.planning.report import (
     COLOURS,
     Stopwatch,
+    drawable,
     markdown_table,
     new_figure,
     prose,
@@ -174,7 +175,7 @@ def _draw(hours: dict[str, ManagedHour]) -> None:
     for panel, (name, each) in zip(axes.flat, hours.items(), strict=True):
         recording = each.run.recording
         minutes = [moment / 60 for moment in recording.seconds]
-        values = [float("nan") if value is None else value for value in recording.column("response_mean_ms")]
+        values = drawable(recording.column("response_mean_ms"))
         panel.plot(minutes, values, color=COLOURS[0], lw=1.2, label="measured")
         plans = [plan for plan in each.plans if "predicted" in plan]
         expected = [plan["predicted"]["response_ms"] for plan in plans]

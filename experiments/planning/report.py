@@ -47,6 +47,11 @@ def write_report(name: str, lines: Sequence[str]) -> None:
     tell(f"written: {path.relative_to(RESULTS.parents[1])}")
 
 
+def drawable(series: Sequence[float | None]) -> list[float]:
+    """A series as lines are drawn of it: with a gap where nothing is known."""
+    return [float("nan") if value is None else value for value in series]
+
+
 def new_figure(width: float, height: float) -> Figure:
     """A figure in the common style."""
     with mpl.rc_context(STYLE):

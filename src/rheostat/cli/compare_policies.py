@@ -68,8 +68,8 @@ def compare_policies(
 ) -> None:
     """Run many policies on one workload, and compare them with one that knows the future.
 
-    The one that knows the future knows every rate, not what its own changes will cost in waiting tuples, nor how fast
-    the nodes are: another policy's run can be cheaper. The limit at the end is what it would pay on paper.
+    The one that knows the future knows every rate and whom a change slows down, not how long what waited is worked
+    off, nor how fast the nodes are: another policy's run can be cheaper, never cheaper than the limit at the end.
     """
     sample = min(period, 30.0)
     conditions = Conditions(

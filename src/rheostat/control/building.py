@@ -151,7 +151,7 @@ def _managed(settings: ControlSettings, world: World, outlook: Outlook, policy_f
         policy = NodeMigration(settings.migration_threshold, local.placement, settings.seed)
         nodes = NodeManagers(policy, outlook, inbox, world.journal, period)
     central = ElasticityManager([manager], period) if settings.kind == "elastic-storm" else manager
-    regions, infrastructure = _infrastructure(settings, world, manager)
+    regions, infrastructure = infrastructure_managers(settings, world, (manager,))
     # Regions and nodes first: what they hide or show holds for whoever looks for room afterwards.
     first: list[Loop] = [*regions, *([infrastructure] if infrastructure else [])]
     loops = (*first, *operators, *([nodes] if nodes else []), central)
@@ -214,10 +214,10 @@ def _granting(settings: ControlSettings) -> Granting[Any]:
     return DryRun(granting) if settings.dry_run else granting
 
 
-def _infrastructure(
-    settings: ControlSettings, world: World, manager: ApplicationManager
+def infrastructure_managers(
+    settings: ControlSettings, world: World, managers: Sequence[ApplicationManager]
 ) -> tuple[Sequence[RegionManager], InfrastructureManager | None]:
-    """The infrastructure half of E2DF, if nodes can be had."""
+    """The infrastructure half of E2DF over all applications on these nodes, if nodes can be had."""
     if settings.kind != "e2df" or world.provider is None:
         return (), None
     policy = TargetCapacity(settings.free_capacity, settings.low_utilization)
@@ -226,7 +226,7 @@ def _infrastructure(
         RegionManager(
             name,
             policy,
-            (manager.outlook,),
+            [manager.outlook for manager in managers],
             world.provider,
             world.journal,
             period_seconds=settings.region_period_seconds,
@@ -234,5 +234,5 @@ def _infrastructure(
         for name in names
     ]
     accepting = AcceptUnlessOccupied(frozenset(settings.inhibited_regions), settings.max_nodes, settings.vacate_seconds)
-    central = InfrastructureManager(regions, (manager,), world.journal, accepting, settings.region_period_seconds)
+    central = InfrastructureManager(regions, managers, world.journal, accepting, settings.region_period_seconds)
     return regions, central

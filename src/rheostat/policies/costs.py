@@ -38,6 +38,14 @@ def known_cost(weights: Weights, *, changed: bool, share_of_replicas: float) -> 
     return weights.reconfiguration * changed + weights.resources * share_of_replicas
 
 
+def change_price(weights: Weights, slowed: float) -> float:
+    """What a change costs in all: w_rcf, and w_perf for every period of an operator that it makes too slow.
+
+    EDF's (1) has both terms; that the second follows from the first is left to be learned there.
+    """
+    return weights.reconfiguration + weights.performance * slowed
+
+
 def unknown_cost(weights: Weights, cost: float, *, changed: bool, share_of_replicas: float) -> float:
     """c_u,i = c_i - c_k(s, a): what the period cost beyond what was known [EDF_5_2, eq. 3]."""
     return cost - known_cost(weights, changed=changed, share_of_replicas=share_of_replicas)

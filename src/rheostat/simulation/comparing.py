@@ -61,14 +61,13 @@ def compared(
 def limit(contest: Contest) -> float:
     """The least anybody could pay who knows every rate and whose changes take no time, on nodes of reference speed.
 
-    This is what the oracle's schedule costs on paper. Run in the simulator it costs more: its changes take time, too,
-    and make tuples wait, which it does not plan for. So another policy's run may be cheaper than the oracle's, never
-    than this.
+    This is what the best schedule costs on paper. The oracle's own, which counts what changes slow down, costs more
+    when it is run, and another policy's run may be cheaper than that, never cheaper than this.
     """
     settings = ControlSettings(
         "edf",
         ORACLE,
-        {"weights": contest.weights},
+        {"weights": contest.weights, "slowed_by_a_change": 0.0},
         period_seconds=contest.period_seconds,
         latency_bounds_ms=contest.bounds_ms,
     )
