@@ -197,6 +197,23 @@ def test_every_line_of_a_trace_that_cannot_be_used_is_told(rheostat, tmp_path):
     assert f"{trace}:5: 720 s are missing" in answer.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        pytest.param(("--weight", "perf=1"), "there is no weight 'perf'", id="an unknown weight"),
+        pytest.param(("--weight", "performance=much"), "'much' is no number", id="a weight in words"),
+        pytest.param(("--weight", "performance=0.9"), "the weights sum to 1.5; make them sum to 1", id="off 1"),
+        pytest.param(("--period", "0"), "--period: 0.0 is not a finite number > 0", id="no period"),
+        pytest.param(("--settle", "-1"), "settle_seconds: -1.0 is not a finite number >= 0", id="a negative time"),
+    ],
+)
+def test_what_is_wrong_about_a_comparison_is_told_in_a_line(rheostat, arguments, told):
+    answer = rheostat("compare-policies", *TOUR, "--policies", "hold", *arguments)
+    assert answer.code in (1, 2)
+    assert told in answer.err
+    assert len(answer.err.splitlines()) == 1
+
+
 def test_a_policy_nobody_knows_cannot_be_compared(rheostat):
     answer = rheostat("compare-policies", *TOUR, "--policies", "hold,oracel")
     assert answer.code == 2

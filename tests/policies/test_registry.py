@@ -35,6 +35,12 @@ def test_options_are_the_fields_and_weights_may_be_a_mapping():
             {"weights": {"performance": 0.9}},
             "policy.weights: the weights sum to 1.5; make them sum to 1",
         ),
+        (
+            "model-based",
+            {"weights": {"performence": 0.4}},
+            "policy.weights.performence: there is no weight 'performence'; did you mean 'performance'?",
+        ),
+        ("model-based", {"weights": {"performance": "high"}}, "policy.weights.performance: 'high' is no number"),
         ("flink", {"utilization": "high"}, "policy: "),
     ],
 )

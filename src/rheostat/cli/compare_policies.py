@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, fields, replace
 from html import escape
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -71,12 +72,14 @@ def compare_policies(
     The one that knows the future knows every rate and whom a change slows down, not how long what waited is worked
     off, nor how fast the nodes are: another policy's run can be cheaper, never cheaper than the limit at the end.
     """
+    if not (isfinite(period) and period > 0):
+        raise WrongUse(Complaint(f"--period: {period} is not a finite number > 0", "write seconds > 0"))
     sample = min(period, 30.0)
     conditions = Conditions(
         workload, between, speed, hours, noise, measurement_noise, sample, burst or (), downtime, sync_seconds
     )
     scenario = scenario_of([application, infrastructure], deployment, conditions, "edf")
-    weighed = Weights(**{**asdict(Weights()), **options_of("weight", weights or [])}) if weights else Weights()
+    weighed = Weights.of(options_of("weight", weights or []))
     common = ControlSettings("edf", period_seconds=period, settle_seconds=settle)
     bounds = with_bounds(common, scenario, objective_ms, bound or []).latency_bounds_ms
     entrants = {name: _settings(name, common, bounds, weighed) for name in _names(policies)}

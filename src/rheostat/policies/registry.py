@@ -69,4 +69,4 @@ def mistakes_of(
 def _typed(options: Mapping[str, Any]) -> dict[str, Any]:
     """Weights may be written as a mapping, since that is what a document has."""
     weights = options.get("weights")
-    return {**options, "weights": Weights(**weights)} if isinstance(weights, Mapping) else dict(options)
+    return {**options, "weights": Weights.of(weights)} if isinstance(weights, Mapping) else dict(options)
