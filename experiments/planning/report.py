@@ -34,12 +34,22 @@ def markdown_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> 
     return lines + ["| " + " | ".join("-" if cell is None else str(cell) for cell in row) + " |" for row in rows]
 
 
+def verdict(claim: str, holds: bool, found: str) -> str:
+    """A claim as an item of a list: whether it holds, and the numbers."""
+    return f"- {claim}: {'yes' if holds else '**no**'} ({found})."
+
+
 def write_report(name: str, lines: Sequence[str]) -> None:
     """Writes `docs/results/<name>.md`."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / f"{name}.md"
     path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     tell(f"written: {path.relative_to(RESULTS.parents[1])}")
+
+
+def drawable(series: Sequence[float | None]) -> list[float]:
+    """A series as lines are drawn of it: with a gap where nothing is known."""
+    return [float("nan") if value is None else value for value in series]
 
 
 def new_figure(width: float, height: float) -> Figure:

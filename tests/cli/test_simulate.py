@@ -73,10 +73,66 @@ def test_nodes_come_and_go_under_the_control_that_has_them(rheostat):
     assert any(event["kind"] == "node" for event in told["events"])
 
 
-def test_a_planned_control_says_what_it_needs(rheostat):
-    answer = rheostat("simulate", *TOUR, *HILL, "--control", "s-edrp")
-    assert answer.code == 1
-    assert "needs a planner and an objective" in answer.err
+def test_a_planner_decides_in_every_period_if_it_is_asked_to(rheostat, tmp_path):
+    journal = tmp_path / "run.jsonl"
+    planned = ("--control", "s-edrp", "--objective", "goals.yaml", "--planner", "restricted", "--period", 120)
+    told = rheostat("simulate", *TOUR, *HILL, *planned, "--objective-ms", 100, "--journal", journal, "--json").json
+    assert told["ok"] is True
+    assert told["asked"] == told["granted"] == told["summary"]["reconfigurations"] >= 2
+    assert "ms are expected" in told["events"][0]["why"]
+    plans = [entry for entry in map(from_line, journal.read_text().splitlines()) if entry.kind == "plan"]
+    assert [entry.at_seconds for entry in plans] == [120.0 * n for n in range(16)]
+
+
+def test_a_planner_may_only_place_what_there_is_and_needs_no_objective_then(rheostat):
+    answer = rheostat("simulate", *TOUR, "--workload", "200", "--hours", 0.1, "--control", "s-odp")
+    assert answer.code == 0
+    assert answer.out.splitlines()[1].startswith("s-odp")
+
+
+def test_a_planner_is_compared_with_policies(rheostat):
+    chosen = ("--policies", "hold,s-edrp", "--objective", "goals.yaml", "--planner", "greedy", "--processes", 1)
+    told = rheostat("compare-policies", *TOUR, *HILL, *chosen, "--objective-ms", 100, "--json").json
+    held, planned = told["policies"]
+    assert (held["policy"], planned["policy"]) == ("hold", "s-edrp")
+    assert planned["reconfigurations"] > 0
+    assert planned["violations"] < held["violations"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        pytest.param(("--control", "s-edrp"), "s-edrp needs an objective; add --objective FILE", id="no objective"),
+        pytest.param(("--control", "s-odp", "--planner", "exakt"), "did you mean 'exact'", id="an unknown planner"),
+        pytest.param(
+            ("--control", "s-edrp", "--objective", "lean.yaml"),
+            "this describes a deployment, not an objective",
+            id="no",
+        ),
+        pytest.param(("--planner", "exact"), "--planner: nobody here asks a planner", id="a planner nobody asks"),
+        pytest.param(("--objective", "goals.yaml"), "nobody here asks a planner", id="an objective nobody asks for"),
+        pytest.param(
+            ("--control", "s-odp", "--plan-seconds", "0"),
+            "--plan-seconds: 0.0 is not a finite number > 0",
+            id="no time",
+        ),
+        pytest.param(
+            ("--control", "s-odp", "--policy", "hold"), "s-odp asks a planner, not a policy", id="a policy beside"
+        ),
+    ],
+)
+def test_what_is_wrong_about_planning_is_told_in_a_line(rheostat, arguments, told):
+    answer = rheostat("simulate", *TOUR, *HILL, *arguments)
+    assert answer.code in (1, 2)
+    assert told in " ".join(answer.err.split())
+    assert "Traceback" not in answer.err
+    assert len(answer.err.splitlines()) == 1
+
+
+def test_nobody_grants_a_plan(rheostat):
+    answer = rheostat("compare-policies", *TOUR, "--policies", "s-edrp+token-bucket", "--objective", "goals.yaml")
+    assert answer.code == 2
+    assert "s-edrp asks nobody to grant its plans" in answer.err
 
 
 def test_policies_are_compared_with_the_one_that_knows_the_future(rheostat, tmp_path):
@@ -139,6 +195,23 @@ def test_every_line_of_a_trace_that_cannot_be_used_is_told(rheostat, tmp_path):
     assert answer.code == 1
     assert f"{trace}:2: 'many' is no rate" in answer.err
     assert f"{trace}:5: 720 s are missing" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        pytest.param(("--weight", "perf=1"), "there is no weight 'perf'", id="an unknown weight"),
+        pytest.param(("--weight", "performance=much"), "'much' is no number", id="a weight in words"),
+        pytest.param(("--weight", "performance=0.9"), "the weights sum to 1.5; make them sum to 1", id="off 1"),
+        pytest.param(("--period", "0"), "--period: 0.0 is not a finite number > 0", id="no period"),
+        pytest.param(("--settle", "-1"), "settle_seconds: -1.0 is not a finite number >= 0", id="a negative time"),
+    ],
+)
+def test_what_is_wrong_about_a_comparison_is_told_in_a_line(rheostat, arguments, told):
+    answer = rheostat("compare-policies", *TOUR, "--policies", "hold", *arguments)
+    assert answer.code in (1, 2)
+    assert told in answer.err
+    assert len(answer.err.splitlines()) == 1
 
 
 def test_a_policy_nobody_knows_cannot_be_compared(rheostat):

@@ -88,6 +88,14 @@ def test_the_first_plan_does_not_count_downtime_and_later_ones_do():
     assert second == OBJECTIVE
 
 
+def test_where_the_start_was_planned_the_first_plan_counts_downtime_as_well():
+    world = small_world()
+    manager, planner = managed(world, starts_as_a_guess=False)
+    stepped(manager, world, 0, 1)
+    assert [problem.objective for problem in planner.problems] == [OBJECTIVE, OBJECTIVE]
+    assert [facts["first"] for facts in world.entries("plan")] == [False, False]
+
+
 def test_what_was_expected_is_journaled():
     world = small_world(rate=150.0)
     manager, _ = managed(world)

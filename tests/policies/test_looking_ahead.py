@@ -1,22 +1,22 @@
 """Forecasts, schedules of least cost, the predictive policy and the oracle."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rheostat.model.latency import MM1
-from rheostat.policies.costs import Weights
+from rheostat.model.latency import MM1, Constant
+from rheostat.policies.costs import Weights, change_price
 from rheostat.policies.forecast import Trend
 from rheostat.policies.hold import Hold
 from rheostat.policies.model_based import ModelBased
 from rheostat.policies.oracle import Oracle
 from rheostat.policies.predictive import Predictive
 from rheostat.policies.q_learning import QLearning
-from rheostat.policies.schedule import least_cost_schedule, period_costs, schedule_cost
+from rheostat.policies.schedule import expected_costs, least_cost_schedule, period_costs, quick_load, schedule_cost
 from rheostat.policies.threshold import Threshold
 from rheostat.policies.views import OperatorView
 from tests.contracts.policy import OperatorPolicyContract
@@ -65,7 +65,7 @@ def test_a_straight_line_is_forecast_without_error():
     trend = Trend(0.0, 10.0)
     for rate in range(10, 200, 10):
         trend = trend.after(float(rate), 0.5, 0.2)
-    assert trend.ahead(3, margin=1.0, damping=1.0) == pytest.approx([200.0, 210.0, 220.0])
+    assert trend.ahead(3, damping=1.0) == pytest.approx([200.0, 210.0, 220.0])
     assert trend.error == pytest.approx(0.0)
 
 
@@ -74,17 +74,61 @@ def test_a_slope_is_found_and_damped_and_a_rate_is_never_negative():
     for rate in range(110, 400, 10):
         trend = trend.after(float(rate), 0.5, 0.2)
     assert trend.slope == pytest.approx(10.0, abs=0.5)
-    first, second = trend.ahead(2, 0.0, 0.5)
+    first, second = trend.ahead(2, 0.5)
     assert second - first == pytest.approx((first - trend.level) / 2)
-    assert Trend(5.0, -10.0).ahead(3, 0.0, 1.0) == [0.0, 0.0, 0.0]
+    assert Trend(5.0, -10.0).ahead(3, 1.0) == [0.0, 0.0, 0.0]
 
 
-def test_the_margin_is_what_it_was_wrong_by():
+def test_what_may_come_deviates_by_what_it_was_wrong_by():
     trend = Trend(100.0)
     for rate in [150.0, 50.0] * 40:
         trend = trend.after(rate, 0.1, 0.2)
-    assert trend.ahead(1, 1.0, 0.9)[0] - trend.ahead(1, 0.0, 0.9)[0] == pytest.approx(trend.error)
     assert trend.error == pytest.approx(50.0, rel=0.15)
+    assert trend.deviation == pytest.approx(1.2533 * trend.error, rel=1e-4)
+
+
+def test_a_jump_is_followed_when_it_was_seen_twice_and_a_single_one_is_not():
+    calm = Trend(100.0)
+    for rate in [104.0, 96.0] * 40:
+        calm = calm.after(rate, 0.05, 0.1)
+    once = calm.after(300.0, 0.05, 0.1)
+    assert once.level < 120
+    assert once.after(300.0, 0.05, 0.1).level == 300.0
+    assert once.after(100.0, 0.05, 0.1).level < 120
+    assert once.after(-100.0, 0.05, 0.1).level < 120
+    down = calm.after(10.0, 0.05, 0.1).after(10.0, 0.05, 0.1)
+    assert (down.level, down.slope, down.surprises) == (10.0, 0.0, 0)
+
+
+@given(st.lists(st.floats(0, 500), min_size=1, max_size=5), st.integers(1, 4))
+def test_costs_that_are_expected_without_error_are_the_costs(rates, most):
+    known = period_costs(rates, QUEUE, BOUND_MS, WEIGHTS, most)
+    expected = expected_costs(rates, 0.0, quick_load(QUEUE, BOUND_MS), WEIGHTS, most)
+    # On the line itself the two may fall on either side.
+    near = np.abs(np.array(rates)[:, None] - 50.0 * np.arange(1, most + 1)) < 1e-6
+    assert np.where(near, 0.0, expected) == pytest.approx(np.where(near, 0.0, known))
+
+
+def test_slowness_counts_by_its_probability():
+    assert expected_costs([50.0], 10.0, 50.0, WEIGHTS, 2)[0] == pytest.approx([0.2 + 0.4 * 0.5, 0.4], abs=1e-6)
+    assert expected_costs([40.0], 10.0, 50.0, WEIGHTS, 1)[0] == pytest.approx([0.4 + 0.4 * 0.158655], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("latency", "bound_ms", "quick"),
+    [(QUEUE, 20.0, 50.0), (QUEUE, 5.0, 0.0), (MM1(3000.0), 1.0, 2000.0), (Constant(5.0), 4.0, 0.0)],
+)
+def test_a_replica_is_quick_enough_up_to_a_load(latency, bound_ms, quick):
+    assert quick_load(latency, bound_ms) == pytest.approx(quick, abs=1e-6)
+
+
+def test_what_takes_no_longer_under_any_load_is_always_quick():
+    assert quick_load(Constant(5.0), 5.0) >= 1e12
+
+
+def test_a_change_costs_all_the_slowness_it_brings():
+    assert change_price(WEIGHTS, 0) == 0.2
+    assert change_price(WEIGHTS, 5) == pytest.approx(2.2)
 
 
 def view(step, replicas, rate, most=6):
@@ -138,6 +182,22 @@ def test_the_oracle_scales_before_the_peak_and_does_not_follow_what_is_over_soon
     assert oracle([40.0] * 2 + [80.0] * 9 + [40.0] * 9).schedule == (1,) * 2 + (2,) * 9 + (1,) * 9
 
 
+def test_an_oracle_that_knows_what_changes_slow_down_makes_fewer_of_them():
+    rates = [40.0] * 2 + [80.0] * 9 + [40.0] * 9 + [80.0] * 9
+    assert len(set(pairwise(oracle(rates).schedule)) - {(1, 1), (2, 2)}) == 2
+    assert replace(oracle(rates), slowed_by_a_change=5.0).schedule == (1,) * 2 + (2,) * 27
+
+
+def test_where_changes_are_dear_the_forecast_is_calm():
+    random = np.random.default_rng(3)
+    rates = np.maximum(48.0 + 8.0 * random.standard_normal(400), 0.0).tolist()
+    cheap, dear = (
+        followed(Predictive(WEIGHTS, BOUND_MS, QUEUE, slowed_by_a_change=slowed), rates)[1] for slowed in (0.0, 5.0)
+    )
+    changes = [sum(one != other for one, other in pairwise(schedule)) for schedule in (cheap, dear)]
+    assert 4 * changes[1] < changes[0]
+
+
 def test_the_oracle_holds_before_and_after_its_trace():
     limit = oracle([80.0])
     assert limit.decide(view(0, 1, 80.0), None)[0].wanted == 2
@@ -155,13 +215,20 @@ def test_on_a_slow_wave_the_predictive_policy_is_near_the_oracle():
 
 def test_a_rise_is_met_before_it_arrives():
     rates = [10.0 + 2.0 * step for step in range(60)]
-    _, schedule = followed(Predictive(WEIGHTS, BOUND_MS, QUEUE, margin=0.0), rates)
+    _, schedule = followed(Predictive(WEIGHTS, BOUND_MS, QUEUE), rates)
     scaled_out = schedule.index(2)
     assert rates[scaled_out] <= 52.0
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"horizon_periods": 0}, {"smoothing": 0.0}, {"damping": 1.5}, {"margin": -1.0}, {"latency_bound_ms": 0.0}]
+    "wrong",
+    [
+        {"horizon_periods": 0},
+        {"smoothing": 0.0},
+        {"damping": 1.5},
+        {"slowed_by_a_change": -1.0},
+        {"latency_bound_ms": 0.0},
+    ],
 )
 def test_predicting_nothing_is_refused(wrong):
     with pytest.raises(ValueError, match="need"):
@@ -175,6 +242,7 @@ def test_predicting_nothing_is_refused(wrong):
         {"rates_tps": (-1.0,)},
         {"rates_tps": (float("inf"),)},
         {"period_seconds": 0.0},
+        {"slowed_by_a_change": -1.0},
         {"start_replicas": 2},
         {"min_replicas": 0},
     ],

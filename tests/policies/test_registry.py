@@ -4,7 +4,8 @@ import pytest
 
 from rheostat.errors import InvalidModel
 from rheostat.policies.costs import Weights
-from rheostat.policies.registry import POLICIES, policy_named
+from rheostat.policies.registry import APPLICATION_POLICIES, OPERATOR_POLICIES, POLICIES, policy_named
+from tests.contracts.policy import ApplicationPolicyContract, OperatorPolicyContract
 
 
 @pytest.mark.parametrize("name", sorted(POLICIES))
@@ -34,6 +35,12 @@ def test_options_are_the_fields_and_weights_may_be_a_mapping():
             {"weights": {"performance": 0.9}},
             "policy.weights: the weights sum to 1.5; make them sum to 1",
         ),
+        (
+            "model-based",
+            {"weights": {"performence": 0.4}},
+            "policy.weights.performence: there is no weight 'performence'; did you mean 'performance'?",
+        ),
+        ("model-based", {"weights": {"performance": "high"}}, "policy.weights.performance: 'high' is no number"),
         ("flink", {"utilization": "high"}, "policy: "),
     ],
 )
@@ -48,3 +55,17 @@ def test_all_mistakes_are_told_at_once():
     with pytest.raises(InvalidModel) as caught:
         policy_named("threshold", {"scaleout": 0.4, "slack": 2.0, "nonsense": 1})
     assert len(caught.value.mistakes) == 3
+
+
+class TestEveryOperatorPolicy(OperatorPolicyContract):
+    """With its defaults, whoever adds one; settings of their own are tried beside each policy."""
+
+    @pytest.fixture(params=sorted(OPERATOR_POLICIES))
+    def policy(self, request):
+        return policy_named(request.param)
+
+
+class TestEveryApplicationPolicy(ApplicationPolicyContract):
+    @pytest.fixture(params=sorted(APPLICATION_POLICIES))
+    def policy(self, request):
+        return policy_named(request.param)

@@ -84,7 +84,7 @@ def test_chance_is_by_seed_and_by_every_part():
     "make",
     [
         lambda: TokenBucket(low_ms=0.0),
-        lambda: Predictive(smoothing=1.0, trend_smoothing=1.0, damping=1.0, margin=0.0, horizon_periods=1),
+        lambda: Predictive(smoothing=1.0, trend_smoothing=1.0, damping=1.0, slowed_by_a_change=0.0, horizon_periods=1),
         lambda: Predictive(damping=0.0),
         lambda: AcceptUnlessOccupied(max_nodes=1),
         lambda: Quota(1),

@@ -7,8 +7,9 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from experiments.control import e2df_figure_2, edf, elastic_storm, elastic_storm_figures
+from experiments.control import e2df_figure_2, edf, elastic_storm, elastic_storm_figures, s_edrp
 from experiments.control.rows import ROWS, outcome
+from experiments.planning.table_iii import WEIGHTS
 
 BY_NAME = {row.name: row for row in ROWS}
 THRESHOLDS = [row.name for row in ROWS if row.policy == "TH"]
@@ -94,3 +95,22 @@ def test_detectors_follow_the_load_as_in_elastic_storm():
     without = dict(zip(found.fixed.seconds, found.fixed.column("response_mean_ms"), strict=True))
     assert without[890.0] < 90
     assert without[1790.0] > 1500
+
+
+@cache
+def planned(name):
+    """An hour of S-EDRP, planned every six minutes: every minute would take longer than a test may."""
+    return s_edrp.spent(WEIGHTS[name], period_seconds=360.0)
+
+
+def test_s_edrp_changes_less_for_hardly_more_response_time_where_downtime_has_a_weight():
+    base, balanced = planned("baseline"), planned("balanced")
+    assert len(balanced.changes) < len(base.changes)
+    assert balanced.downtime_seconds < base.downtime_seconds
+    assert balanced.mean_ms == pytest.approx(base.mean_ms, rel=0.05)
+
+
+def test_s_edrp_is_cheapest_and_slowest_where_cost_has_the_weight():
+    cost, balanced = planned("cost"), planned("balanced")
+    assert cost.cost_per_hour < balanced.cost_per_hour
+    assert cost.mean_ms > balanced.mean_ms

@@ -50,7 +50,7 @@ def test_the_short_way_for_calm_times_gives_what_the_long_one_gives(placed, brou
         assert calm.streams == pytest.approx(crowded.streams, rel=1e-6, abs=1e-6)
         assert calm.row_served == pytest.approx(crowded.row_served, rel=1e-6, abs=1e-6)
         assert not long.waiting().any()
-        by_short, by_long = short._timed(calm, True)[1], long._timed(crowded, False)[1]
+        by_short, by_long = short._timed(calm, calm=True).response, long._timed(crowded, calm=False).response
         assert by_short.mean == pytest.approx(by_long.mean, rel=1e-6, abs=1e-9)
 
 

@@ -4,14 +4,21 @@ from math import inf
 
 import pytest
 
-from rheostat.control.journal import to_line
+from rheostat.control.building import World as Parts
+from rheostat.control.building import build
+from rheostat.control.journal import MemoryJournal, to_line
+from rheostat.control.replay import Replay
+from rheostat.control.scheduling import run as run_loops
 from rheostat.control.settings import ControlSettings
+from rheostat.model.full_restart import FullRestart
+from rheostat.model.pause_and_resume import PauseAndResume
 from rheostat.policies.costs import Weights
+from rheostat.policies.registry import POLICIES
 from rheostat.simulation.comparing import Contest, compared, limit, ratios
 from rheostat.simulation.costing import total_cost
 from rheostat.simulation.curves import latency_curve, shared_bounds
 from rheostat.simulation.failures import Failure
-from rheostat.simulation.foresight import period_rates
+from rheostat.simulation.foresight import knowing_policies, period_rates, slowed_by_a_change
 from rheostat.simulation.noise import Noise
 from rheostat.simulation.running import simulate
 from rheostat.simulation.servers import Behaviour, Burst
@@ -37,15 +44,36 @@ def test_managers_follow_the_load_and_every_change_has_its_reason():
     assert run.granted == len(changes)
 
 
-@pytest.mark.parametrize(
-    "policy", ["threshold", "q-learning", "model-based", "predictive", "oracle", "doubling", "flink"]
-)
+@pytest.mark.parametrize("policy", sorted(POLICIES))
 def test_the_same_run_has_the_same_journal_byte_for_byte(policy):
     def journal():
         run = simulate(chain(HILL, noise=Noise(0.1, measurement=0.1)), settings(policy), 600, seed=4)
         return [to_line(entry) for _, entry in run.journal.read()]
 
     assert journal() == journal()
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+@pytest.mark.parametrize("granting", ["all", "token-bucket"])
+def test_a_journal_of_a_noisy_run_is_decided_the_same_way_again(policy, granting):
+    scenario, chosen = chain(HILL, noise=Noise(0.1, measurement=0.1)), settings(policy, granting=granting, seed=4)
+    world, journal = World(scenario, 4), MemoryJournal()
+    parts = Parts(scenario.application, world, world, world, journal)
+    control = build(chosen, parts, policy_for=knowing_policies(scenario, chosen, 900, 4))
+    run_loops(control.loops, world, 900)
+    replay = Replay.of(control)
+    assert list(replay.differences(journal)) == []
+    assert replay.decided >= 30
+
+
+def test_a_change_slows_down_who_stands_still_for_too_long():
+    gently, all_at_once = (
+        slowed_by_a_change(chain(downtime=downtime), settings("predictive"), CHAIN.by_name["work"])
+        for downtime in (PauseAndResume(2.0), FullRestart(2.0))
+    )
+    # 2 s and more of 30 make tuples wait for over 66 ms; the sink's bound is 5 ms, and it waits only for a restart.
+    assert (gently, all_at_once) == (1, 2)
+    assert slowed_by_a_change(chain(downtime=PauseAndResume(0.0)), settings("oracle"), CHAIN.by_name["work"]) == 0
 
 
 def test_nobody_pays_less_than_who_knows_the_future_and_changes_in_no_time():

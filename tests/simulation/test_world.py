@@ -288,3 +288,24 @@ def test_failures_by_chance_are_as_frequent_and_as_long_as_they_should_be():
     assert len(found) == pytest.approx(2 * 1e6 / 1000, rel=0.1)
     assert np.mean([failure.lasts_seconds for failure in found]) == pytest.approx(100, rel=0.1)
     assert list(found) == sorted(found)
+
+
+@pytest.mark.parametrize("stretch", [0.0, 7.0, 3600.0])
+def test_how_far_is_computed_ahead_makes_no_difference_to_the_last_bit(monkeypatch, stretch):
+    """Through calm and overload, a change, a node that is lost, and waiting for moments off the grid of steps."""
+
+    def recorded():
+        scenario = chain(
+            "ramp 20 150 for 300; ramp 150 20 for 300",
+            {"work": {"a": 1, "b": 1}},
+            noise=Noise(0.1, measurement=0.05),
+            failures=(Failure(420.0, "b", 60.0),),
+        )
+        world = World(scenario, seed=4)
+        loop = Scripted(world, {200.0: changed(world, "work", {"a": 2, "c": 1})}, period_seconds=2.5)
+        run([loop], world, 600.0)
+        return world.recorder.recording("test"), loop.seen
+
+    usual = recorded()
+    monkeypatch.setattr("rheostat.simulation.world.STRETCH_SECONDS", stretch)
+    assert recorded() == usual

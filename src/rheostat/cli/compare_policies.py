@@ -1,7 +1,8 @@
 """`rheostat compare-policies`: which policy fares best under the same workload, and how far is it from the best?"""
 
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from html import escape
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,9 +10,11 @@ import typer
 
 from rheostat.cli.evaluate import Downtime
 from rheostat.cli.output import Complaint, WrongUse, answer_json, page, say, warn
+from rheostat.cli.plan_inputs import NAMES
 from rheostat.cli.simulate_inputs import Conditions, options_of, scenario_of, with_bounds
+from rheostat.cli.simulate_planning import Asked, unsuited_told
 from rheostat.cli.simulate_report import summary_table
-from rheostat.control.settings import ControlSettings
+from rheostat.control.settings import PLANNED, ControlSettings
 from rheostat.model.graph import did_you_mean
 from rheostat.policies.costs import Weights
 from rheostat.policies.registry import GRANTING, POLICIES
@@ -29,8 +32,17 @@ def compare_policies(
     ],
     *,
     policies: Annotated[
-        str, typer.Option(help=f"Which, by commas; all if not given: {', '.join(POLICIES)}. One may add +token-bucket.")
+        str,
+        typer.Option(
+            help=f"Which, by commas; all if not given: {', '.join(POLICIES)}. One may add +token-bucket. "
+            f"Only if given: {', '.join(sorted(PLANNED))}."
+        ),
     ] = "",
+    planner: Annotated[str | None, typer.Option(help=f"Whom s-edrp and s-odp ask: {NAMES}.")] = None,
+    objective: Annotated[str | None, typer.Option(help="A document: what the planner minimises.")] = None,
+    plan_seconds: Annotated[
+        float | None, typer.Option(help="Time for one plan; how far it comes then depends on the machine.")
+    ] = None,
     workload: Annotated[str, typer.Option(help="days, a CSV file of recorded rates, or a curve.")] = "days",
     between: Annotated[
         tuple[float, float] | None, typer.Option(help="Scale the workload to lie between these rates.")
@@ -57,22 +69,26 @@ def compare_policies(
 ) -> None:
     """Run many policies on one workload, and compare them with one that knows the future.
 
-    The one that knows the future knows every rate, not what its own changes will cost in waiting tuples, nor how fast
-    the nodes are: another policy's run can be cheaper. The limit at the end is what it would pay on paper.
+    The one that knows the future knows every rate and whom a change slows down, not how long what waited is worked
+    off, nor how fast the nodes are: another policy's run can be cheaper, never cheaper than the limit at the end.
     """
+    if not (isfinite(period) and period > 0):
+        raise WrongUse(Complaint(f"--period: {period} is not a finite number > 0", "write seconds > 0"))
     sample = min(period, 30.0)
     conditions = Conditions(
         workload, between, speed, hours, noise, measurement_noise, sample, burst or (), downtime, sync_seconds
     )
     scenario = scenario_of([application, infrastructure], deployment, conditions, "edf")
-    weighed = Weights(**{**asdict(Weights()), **options_of("weight", weights or [])}) if weights else Weights()
+    weighed = Weights.of(options_of("weight", weights or []))
     common = ControlSettings("edf", period_seconds=period, settle_seconds=settle)
     bounds = with_bounds(common, scenario, objective_ms, bound or []).latency_bounds_ms
     entrants = {name: _settings(name, common, bounds, weighed) for name in _names(policies)}
     for settings in entrants.values():
         settings.check(scenario.application)
-    contest = Contest(scenario, conditions.seconds, objective_ms, bounds, weighed, period, seed=seed)
-    found = compared(contest, entrants, processes, lambda name: warn(f"done: {name}"))
+    planning = Asked(planner, objective, plan_seconds).planning([each.kind for each in entrants.values()], scenario)
+    contest = Contest(scenario, conditions.seconds, objective_ms, bounds, weighed, period, seed=seed, planning=planning)
+    with unsuited_told():
+        found = compared(contest, entrants, processes, lambda name: warn(f"done: {name}"))
     by_oracle, least = ratios(found), limit(contest)
     if svg is not None:
         svg.write_text(drawn(found, least), encoding="utf-8")
@@ -94,8 +110,11 @@ def _names(text: str) -> list[str]:
     chosen = [name.strip() for name in text.split(",") if name.strip()] or list(POLICIES)
     for name in chosen:
         policy, _, granting = name.partition("+")
-        if policy not in POLICIES:
-            raise WrongUse(Complaint(f"--policies: there is no policy {policy!r}", did_you_mean(policy, POLICIES)))
+        if policy not in POLICIES and policy not in PLANNED:
+            near = did_you_mean(policy, [*POLICIES, *sorted(PLANNED)])
+            raise WrongUse(Complaint(f"--policies: there is no policy {policy!r}", near))
+        if granting and policy in PLANNED:
+            raise WrongUse(Complaint(f"--policies: {policy} asks nobody to grant its plans", f"leave out +{granting}"))
         if granting and granting not in GRANTING:
             raise WrongUse(
                 Complaint(f"--policies: there is no global policy {granting!r}", did_you_mean(granting, GRANTING))
@@ -106,6 +125,8 @@ def _names(text: str) -> list[str]:
 def _settings(name: str, common: ControlSettings, bounds: Any, weights: Weights) -> ControlSettings:
     """The same for everybody; weights go to those who weigh."""
     policy, _, granting = name.partition("+")
+    if policy in PLANNED:
+        return replace(common, kind=policy)
     options = {"weights": weights} if "weights" in {field.name for field in fields(POLICIES[policy])} else {}
     return ControlSettings(
         common.kind,

@@ -7,10 +7,12 @@ import typer
 
 from rheostat.cli.evaluate import Downtime
 from rheostat.cli.output import ExitCode, answer_json, page, say, warn
+from rheostat.cli.plan_inputs import NAMES
 from rheostat.cli.simulate_inputs import Conditions, options_of, scenario_of, with_bounds
+from rheostat.cli.simulate_planning import Asked, unsuited_told
 from rheostat.cli.simulate_report import Bar, summary_json, summary_table
 from rheostat.control.journal import to_line
-from rheostat.control.settings import KINDS, ControlSettings
+from rheostat.control.settings import KINDS, PLANNED, ControlSettings
 from rheostat.policies.registry import GRANTING, POLICIES
 from rheostat.simulation.report import write_report
 from rheostat.simulation.running import Run
@@ -42,6 +44,11 @@ def simulate(
     granting: Annotated[str, typer.Option("--global", help=f"What is granted: {', '.join(GRANTING)}.")] = "all",
     granting_options: Annotated[
         list[str] | None, typer.Option("--global-set", help="A setting of the global policy, name=value.")
+    ] = None,
+    planner: Annotated[str | None, typer.Option(help=f"Whom s-edrp and s-odp ask: {NAMES}.")] = None,
+    objective: Annotated[str | None, typer.Option(help="A document: what the planner minimises.")] = None,
+    plan_seconds: Annotated[
+        float | None, typer.Option(help="Time for one plan; how far it comes then depends on the machine.")
     ] = None,
     objective_ms: Annotated[float | None, typer.Option(help="R_max: the response time to keep.")] = None,
     bound: Annotated[list[str] | None, typer.Option(help="R_max,op of an operator, operator=ms.")] = None,
@@ -80,8 +87,17 @@ def simulate(
     scenario = scenario_of([application, infrastructure], deployment, conditions, control)
     settings = with_bounds(settings, scenario, objective_ms, bound or [])
     settings.check(scenario.application)
-    with Bar(scenario.application.name, conditions.seconds) as bar:
-        run = simulated(scenario, settings, conditions.seconds, seed=seed, objective_ms=objective_ms, progress=bar)
+    planning = Asked(planner, objective, plan_seconds).planning([control], scenario)
+    with Bar(scenario.application.name, conditions.seconds) as bar, unsuited_told():
+        run = simulated(
+            scenario,
+            settings,
+            conditions.seconds,
+            seed=seed,
+            objective_ms=objective_ms,
+            planning=planning,
+            progress=bar,
+        )
     exclusion = Exclusion(warm_up)
     summary = summarise(run.recording, exclusion)
     _write(run, exclusion, report, recording, journal)
@@ -90,7 +106,7 @@ def simulate(
         notes = [{"at": n.at_seconds, "kind": n.kind, "what": n.what, "why": n.why} for n in run.recording.notes]
         answer_json(ok=good, summary=summary_json(summary), asked=run.requests, granted=run.granted, events=notes)
     else:
-        page().print(summary_table({settings.policy_name(): summary}))
+        page().print(summary_table({control if control in PLANNED else settings.policy_name(): summary}))
         say(f"asked for {run.requests} changes, {run.granted} granted")
     raise typer.Exit(ExitCode.FINE if good else ExitCode.NO)
 

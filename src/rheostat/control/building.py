@@ -61,6 +61,8 @@ class Planning:
     downtime: DowntimeModel = field(default_factory=PauseAndResume)
     limits: Limits = Limits()
     hop_ms: float = 0.0
+    starts_as_a_guess: bool = True
+    """Whether the first plan may change everything without counting the downtime [EDRP 6.2]."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ def _planned(settings: ControlSettings, world: World, outlook: Outlook, planning
         settle_seconds=settings.settle_seconds,
         every_period=settings.kind == "s-edrp",
         keeps_degrees=settings.kind == "s-odp",
+        starts_as_a_guess=planning.starts_as_a_guess,
         profile=world.profile,
     )
     return Control((manager,), outlook, planned=manager)
@@ -152,7 +155,7 @@ def _managed(settings: ControlSettings, world: World, outlook: Outlook, policy_f
         policy = NodeMigration(settings.migration_threshold, local.placement, settings.seed)
         nodes = NodeManagers(policy, outlook, inbox, world.journal, period)
     central = ElasticityManager([manager], period) if settings.kind == "elastic-storm" else manager
-    regions, infrastructure = _infrastructure(settings, world, manager)
+    regions, infrastructure = infrastructure_managers(settings, world, (manager,))
     # Regions and nodes first: what they hide or show holds for whoever looks for room afterwards.
     first: list[Loop] = [*regions, *([infrastructure] if infrastructure else [])]
     loops = (*first, *operators, *([nodes] if nodes else []), central)
@@ -215,10 +218,10 @@ def _granting(settings: ControlSettings) -> Granting[Any]:
     return DryRun(granting) if settings.dry_run else granting
 
 
-def _infrastructure(
-    settings: ControlSettings, world: World, manager: ApplicationManager
+def infrastructure_managers(
+    settings: ControlSettings, world: World, managers: Sequence[ApplicationManager]
 ) -> tuple[Sequence[RegionManager], InfrastructureManager | None]:
-    """The infrastructure half of E2DF, if nodes can be had."""
+    """The infrastructure half of E2DF over all applications on these nodes, if nodes can be had."""
     if settings.kind != "e2df" or world.provider is None:
         return (), None
     policy = TargetCapacity(settings.free_capacity, settings.low_utilization)
@@ -227,7 +230,7 @@ def _infrastructure(
         RegionManager(
             name,
             policy,
-            (manager.outlook,),
+            [manager.outlook for manager in managers],
             world.provider,
             world.journal,
             period_seconds=settings.region_period_seconds,
@@ -235,5 +238,5 @@ def _infrastructure(
         for name in names
     ]
     accepting = AcceptUnlessOccupied(frozenset(settings.inhibited_regions), settings.max_nodes, settings.vacate_seconds)
-    central = InfrastructureManager(regions, (manager,), world.journal, accepting, settings.region_period_seconds)
+    central = InfrastructureManager(regions, managers, world.journal, accepting, settings.region_period_seconds)
     return regions, central

@@ -12,7 +12,7 @@ from rheostat.control.decisions import DECISION, EFFECT, MEASURED, Decision
 from rheostat.control.infrastructure_manager import INFRASTRUCTURE
 from rheostat.control.node_manager import MIGRATION
 from rheostat.control.operator_manager import MEMORY, PROPOSAL
-from rheostat.control.planned import PLAN
+from rheostat.control.planned import PLAN, changes_something
 from rheostat.control.ports import Entry, Journal
 from rheostat.control.region_manager import NODES, REGION_PROPOSAL
 
@@ -45,7 +45,7 @@ def is_holding(entry: Entry) -> bool:
     if entry.kind == REGION_PROPOSAL:
         proposal = facts["proposal"]
         return not (proposal["start"] or proposal["stop"] or proposal["vacate"])
-    return entry.kind == PLAN and facts.get("change") == "nothing changes"
+    return entry.kind == PLAN and "held" not in facts and not changes_something(facts)
 
 
 def clock_time(seconds: float) -> str:

@@ -4,7 +4,7 @@ The form is canonical JSON: the same decisions give the same bytes, so that two 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import isfinite
 
 from rheostat.control.ports import Entry, Json
@@ -27,19 +27,21 @@ class MemoryJournal:
 
     def __init__(self) -> None:
         self._lines: list[str] = []
+        self._kinds: list[str] = []
+        """Of every line, so that only lines that are asked for are taken apart."""
 
     def append(self, entry: Entry) -> int:
         """Kept as its line, so that nobody can change it afterwards."""
         check_entry(entry)
         self._lines.append(to_line(entry))
+        self._kinds.append(entry.kind)
         return len(self._lines)
 
     def read(self, after: int = 0, kind: str | None = None) -> Iterator[tuple[int, Entry]]:
         """In order."""
-        for number, line in enumerate(self._lines[after:], start=after + 1):
-            entry = from_line(line)
-            if kind is None or entry.kind == kind:
-                yield number, entry
+        for number in range(after, len(self._lines)):
+            if kind is None or self._kinds[number] == kind:
+                yield number + 1, from_line(self._lines[number])
 
 
 def check_entry(entry: Entry) -> None:
@@ -51,10 +53,18 @@ def check_entry(entry: Entry) -> None:
 
 
 def _is_plain(value: Json) -> bool:
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, str | int):
         return True
     if isinstance(value, float):
         return isfinite(value)
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
-    return isinstance(value, list | tuple) and all(_is_plain(item) for item in value)
+    items: Iterable[Json]
+    if isinstance(value, dict) and set(map(type, value)) <= {str}:
+        items = value.values()
+    elif isinstance(value, list | tuple):
+        items = value
+    else:
+        return False
+    for item in items:  # noqa: SIM110 - every number of every entry comes by here, and a generator takes longer
+        if not _is_plain(item):
+            return False
+    return True

@@ -45,7 +45,7 @@ class Monitor:
     averaging_seconds: float = 30.0
     """How far back an average goes."""
     now_seconds: float = -inf
-    _readings: dict[tuple[Subject, str], deque[Reading]] = field(default_factory=dict)
+    _readings: dict[Subject, dict[str, deque[Reading]]] = field(default_factory=dict)
     _excluded: float = -inf
     """What was measured up to then is not believed, of nothing."""
     _excluded_operators: dict[str, float] = field(default_factory=dict)
@@ -56,11 +56,14 @@ class Monitor:
         self.now_seconds = now_seconds
         oldest = now_seconds - self.averaging_seconds
         for sample in self.probe.samples():
+            of_subject = self._readings.get(sample.subject)
+            if of_subject is None:
+                of_subject = self._readings[sample.subject] = {}
             for name, value in sample.figures.items():
                 if name in USED:
-                    readings = self._readings.get((sample.subject, name))
+                    readings = of_subject.get(name)
                     if readings is None:
-                        readings = self._readings[sample.subject, name] = deque()
+                        readings = of_subject[name] = deque()
                     readings.append((sample.at_seconds, value))
                     # The last one is kept, however old, to say since when nothing was heard.
                     while len(readings) > 1 and readings[0][0] <= oldest:
@@ -76,22 +79,25 @@ class Monitor:
 
     def value(self, subject: Subject, figure: str) -> float | None:
         """The mean over the last while, or None if nothing is known that is young enough to be believed."""
-        readings = self._readings.get((subject, figure))
+        readings = self._of(subject, figure)
         if not readings:
             return None
-        newest = self.now_seconds - FIGURES[figure].max_age_seconds
-        if readings[-1][0] < newest or readings[-1][0] <= self._believed_after(subject):
+        newest, believed = self.now_seconds - FIGURES[figure].max_age_seconds, self._believed_after(subject)
+        if readings[-1][0] < newest or readings[-1][0] <= believed:
             return None
         if figure in LAST_COUNTS:
             return readings[-1][1]
-        after = max(self.now_seconds - self.averaging_seconds, self._believed_after(subject))
+        after = max(self.now_seconds - self.averaging_seconds, believed)
         counted = [value for at, value in readings if at > after]
         return sum(counted) / len(counted) if counted else readings[-1][1]
 
     def silence(self, subject: Subject, figure: str) -> float | None:
         """For how many seconds nothing was heard of a figure; None if nothing ever was."""
-        readings = self._readings.get((subject, figure))
+        readings = self._of(subject, figure)
         return self.now_seconds - readings[-1][0] if readings else None
+
+    def _of(self, subject: Subject, figure: str) -> deque[Reading] | None:
+        return self._readings.get(subject, {}).get(figure)
 
     def _believed_after(self, subject: Subject) -> float:
         if subject.of in _OF_OPERATORS:

@@ -47,6 +47,8 @@ class PlannedManager:
     """S-EDRP. Else S-ODP: only on the first rates, and when a node is gone that it runs on."""
     keeps_degrees: bool = False
     """Whether the planner only places the replicas that there are: ODP."""
+    starts_as_a_guess: bool = True
+    """Whether nobody knew the rates when the start was deployed: the first plan is free then [EDRP 6.2]."""
     profile: Profile | None = None
     """What was measured of the operators; planned with in the place of what they declare."""
     _planned: bool = False
@@ -71,13 +73,15 @@ class PlannedManager:
             return
         if self.profile is not None:
             application = self.profile.applied_to(application)
-        problem = self.problem(application, picture.infrastructure, picture.deployment, first=not self._planned)
-        self._follow(problem, picture.deployment, now_seconds)
+        free = self.starts_as_a_guess and not self._planned
+        self._planned = True
+        problem = self.problem(application, picture.infrastructure, picture.deployment, first=free)
+        self._follow(problem, picture.deployment, now_seconds, first=free)
 
     def problem(
         self, application: Application, infrastructure: Infrastructure, current: Deployment, *, first: bool
     ) -> Problem:
-        """What to decide. The first time reconfigurations cost nothing: the start was a guess [EDRP 6.2]."""
+        """What to decide. If the start was a guess, the first reconfiguration costs nothing [EDRP 6.2]."""
         if self.keeps_degrees:
             application = with_degrees(application, {name: len(replicas) for name, replicas in current.items()})
         objective = self.objective
@@ -95,8 +99,7 @@ class PlannedManager:
             limits=self.limits,
         )
 
-    def _follow(self, problem: Problem, current: Deployment, now_seconds: float) -> None:
-        first, self._planned = not self._planned, True
+    def _follow(self, problem: Problem, current: Deployment, now_seconds: float, *, first: bool) -> None:
         outcome = self.planner.plan(problem)
         rates = problem.application.rates
         facts: dict[str, Json] = {
@@ -161,6 +164,11 @@ def journaled_application(application: Application, facts: Mapping[str, Any]) ->
     operators = (replace(o, rate_tps=sources[o.name]) if o.name in sources else o for o in application.operators)
     streams = (replace(stream, rate_tps=rates[stream.ends]) for stream in application.streams)
     return replace(application, operators=tuple(operators), streams=tuple(streams))
+
+
+def changes_something(facts: Mapping[str, Any]) -> bool:
+    """Whether a journaled plan was one to change anything."""
+    return str(facts.get("change", Reconfiguration())) != str(Reconfiguration())
 
 
 def with_degrees(application: Application, degrees: Mapping[str, int]) -> Application:

@@ -136,6 +136,8 @@ class ControlSettings:
         if self.kind not in KINDS:
             return [Mistake(("kind",), f"there is no kind of control {self.kind!r}", did_you_mean(self.kind, KINDS))]
         found = mistakes_of(self.policy_name(), self.options, POLICIES, ("policy",))
+        if self.kind in PLANNED and self.policy is not None:
+            found.append(Mistake(("policy",), f"{self.kind} asks a planner, not a policy", "leave out the policy"))
         found += mistakes_of(self.granting, self.granting_options, GRANTING, ("granting",))
         for name, known in (("placement", PLACEMENTS), ("victims", VICTIMS)):
             chosen = getattr(self, name)

@@ -1,8 +1,11 @@
 """What does a period with k replicas cost? The one cost that learning, predicting and knowing the future minimise."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
-from rheostat.errors import InvalidModel
+from rheostat.errors import InvalidModel, Mistake
+from rheostat.model.graph import did_you_mean
 from rheostat.model.objective import weight_mistakes
 
 
@@ -27,6 +30,20 @@ class Weights:
         if found := weight_mistakes(named):
             raise InvalidModel("cost weights", found)
 
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """From what a document or a command line has; those that are not given are as usual."""
+        names = [field.name for field in fields(cls)]
+        found = []
+        for name, value in given.items():
+            if name not in names:
+                found.append(Mistake(("weights", name), f"there is no weight {name!r}", did_you_mean(name, names)))
+            elif isinstance(value, bool) or not isinstance(value, int | float):
+                found.append(Mistake(("weights", name), f"{value!r} is no number", "write a number from 0 to 1"))
+        if found:
+            raise InvalidModel("cost weights", found)
+        return cls(**given)
+
 
 def period_cost(weights: Weights, *, changed: bool, too_slow: bool, share_of_replicas: float) -> float:
     """c(s, a, s') = w_rcf 1{a≠0} + w_perf 1{R(k+a, λ') > R_max,op} + w_res (k+a) / K_max [EDF, eq. 1]."""
@@ -36,6 +53,14 @@ def period_cost(weights: Weights, *, changed: bool, too_slow: bool, share_of_rep
 def known_cost(weights: Weights, *, changed: bool, share_of_replicas: float) -> float:
     """c_k(s, a): what is known before the period, the rest c_u(s') is the performance term [EDF, eq. 4]."""
     return weights.reconfiguration * changed + weights.resources * share_of_replicas
+
+
+def change_price(weights: Weights, slowed: float) -> float:
+    """What a change costs in all: w_rcf, and w_perf for every period of an operator that it makes too slow.
+
+    EDF's (1) has both terms; that the second follows from the first is left to be learned there.
+    """
+    return weights.reconfiguration + weights.performance * slowed
 
 
 def unknown_cost(weights: Weights, cost: float, *, changed: bool, share_of_replicas: float) -> float:

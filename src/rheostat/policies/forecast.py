@@ -1,6 +1,15 @@
-"""How will a rate go on? Holt's linear smoothing: where it is, where it is heading, and how wrong that was so far."""
+"""How will a rate go on? Holt's linear smoothing: where it is, where it is heading, and how wrong that was so far.
+
+A rate that is out of all proportion to the errors so far, twice in a row, is no noise: the level goes there at once.
+"""
 
 from dataclasses import dataclass
+from math import pi, sqrt
+
+SURPRISE_DEVIATIONS = 3.0
+"""Farther away noise is hardly ever."""
+SURPRISES = 2
+"""After so many in a row the level starts anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,20 +21,36 @@ class Trend:
     """Change per period."""
     error: float = 0.0
     """Mean absolute error of the forecasts for the next period, the recent ones weighing more."""
+    surprises: int = 0
+    """How many rates in a row were farther away than noise is, all on the same side: negative if below."""
 
     def after(self, observed: float, smoothing: float, trend_smoothing: float) -> "Trend":
         """With one observation more [Holt 1957]."""
         expected = self.level + self.slope
+        surprises = self._surprised(observed - expected)
+        if abs(surprises) >= SURPRISES:
+            return Trend(observed, 0.0, self.error)
         level = smoothing * observed + (1 - smoothing) * expected
         slope = trend_smoothing * (level - self.level) + (1 - trend_smoothing) * self.slope
         error = (1 - trend_smoothing) * self.error + trend_smoothing * abs(observed - expected)
-        return Trend(level, slope, error)
+        return Trend(level, slope, error, surprises)
 
-    def ahead(self, periods: int, margin: float, damping: float) -> list[float]:
-        """The next periods, `margin` errors above what is expected; a trend loses strength from period to period."""
+    def _surprised(self, away: float) -> int:
+        if self.error == 0 or abs(away) <= SURPRISE_DEVIATIONS * self.deviation:
+            return 0
+        side = 1 if away > 0 else -1
+        return self.surprises + side if self.surprises * side >= 0 else side
+
+    def ahead(self, periods: int, damping: float) -> list[float]:
+        """What is expected of the next periods; a trend loses strength from period to period."""
         found, reached, step = [], self.level, self.slope
         for _ in range(periods):
             step *= damping
             reached += step
-            found.append(max(0.0, reached + margin * self.error))
+            found.append(max(0.0, reached))
         return found
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of what comes from what is expected, if it is normal: √(π/2) mean absolute errors."""
+        return sqrt(pi / 2) * self.error

@@ -105,6 +105,16 @@ def forbidden(replicas: int) -> Table:
     return table
 
 
+def untried(levels: int, replicas: int) -> Table:
+    """Q(s, a) before anything was learned: 0, and infinite where an action is not allowed."""
+    return np.broadcast_to(forbidden(replicas), (levels, replicas, len(ACTIONS))).copy()
+
+
+def cheapest(row: Table, actions: list[int]) -> int:
+    """The action of least Q(s, ·), as an index; of equally good ones the first."""
+    return min(actions, key=lambda index: (row[index], index))
+
+
 def action_score(gain: float, greatest_gain: float) -> float:
     """score(a) = (Q(s, 0) - Q(s, a)) / max over the past of {1, Q(s_h, 0) - Q(s_h, a)} [EDF_5_2, eq. 5].
 

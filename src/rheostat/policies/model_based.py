@@ -20,11 +20,13 @@ from rheostat.policies.learning import (
     allowed_actions,
     as_lists,
     as_table,
+    cheapest,
     forbidden,
     greatest_gain_in,
     proposal_for,
     step_as_list,
     step_from_list,
+    untried,
 )
 from rheostat.policies.policy import Proposal, hold
 from rheostat.policies.views import OperatorView, Plain
@@ -83,7 +85,7 @@ class ModelBased(Learner):
             values = backed_up(values, transition_estimates(model.moves), model.penalties, self)
         row, actions = values[here.level, here.replicas - 1], allowed_actions(view)
         greatest = greatest_gain_in(row, actions, model.greatest_gain)
-        chosen = min(actions, key=lambda index: (row[index], index))
+        chosen = cheapest(row, actions)
         proposal = proposal_for(view, row, chosen, greatest, f"at {view.input_rate_tps:g} tuples/s")
         return proposal, replace(model, values=values, before=here, greatest_gain=greatest)
 
@@ -91,8 +93,7 @@ class ModelBased(Learner):
         replicas, levels = max(view.max_replicas, view.replicas), self.rate_levels + 1
         if memory is not None and memory.replicas >= replicas:
             return memory
-        values = np.broadcast_to(forbidden(replicas), (levels, replicas, len(ACTIONS))).copy()
-        return Model(np.zeros((levels, levels)), np.zeros((levels, replicas)), values)
+        return Model(np.zeros((levels, levels)), np.zeros((levels, replicas)), untried(levels, replicas))
 
     def _learned(self, model: Model, before: Step, here: Step, view: OperatorView) -> Model:
         moves = model.moves.copy()

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from rheostat.model.latency import MM1, LatencyModel
-from rheostat.policies.costs import Weights
+from rheostat.policies.costs import Weights, change_price
 from rheostat.policies.policy import Forgetful, Proposal, hold
 from rheostat.policies.schedule import least_cost_schedule, period_costs
 from rheostat.policies.views import OperatorView
@@ -37,13 +37,15 @@ class Oracle(Forgetful):
     latency_bound_ms: float = 250.0
     """R_max,op."""
     weights: Weights = Weights()
+    slowed_by_a_change: float = 0.0
+    """Periods of operators that are too slow because of a change; 0: changes take no time."""
 
     def __post_init__(self) -> None:
         """Refuses bounds that exclude its own start, and a trace with something in it that is no rate."""
         if not 1 <= self.min_replicas <= self.start_replicas <= self.max_replicas:
             raise ValueError(f"need 1 <= min_replicas <= start_replicas <= max_replicas, got {self}")
-        if not (self.period_seconds > 0 and self.latency_bound_ms > 0):
-            raise ValueError(f"need period_seconds > 0 and latency_bound_ms > 0, got {self}")
+        if not (self.period_seconds > 0 and self.latency_bound_ms > 0 and self.slowed_by_a_change >= 0):
+            raise ValueError(f"need period_seconds > 0, latency_bound_ms > 0, slowed_by_a_change >= 0, got {self}")
         if wrong := [rate for rate in self.rates_tps if not 0 <= rate < float("inf")]:
             raise ValueError(f"a rate is a finite number >= 0, got {wrong[0]}")
 
@@ -51,7 +53,7 @@ class Oracle(Forgetful):
     def _planned(self) -> tuple[list[int], float]:
         costs = period_costs(self.rates_tps, self.latency, self.latency_bound_ms, self.weights, self.max_replicas)
         costs[:, : self.min_replicas - 1] = np.inf
-        return least_cost_schedule(costs, self.weights.reconfiguration, self.start_replicas)
+        return least_cost_schedule(costs, change_price(self.weights, self.slowed_by_a_change), self.start_replicas)
 
     @property
     def schedule(self) -> tuple[int, ...]:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
 from rheostat.policies.learning import (
     ACTIONS,
     Learner,
@@ -14,11 +12,12 @@ from rheostat.policies.learning import (
     allowed_actions,
     as_lists,
     as_table,
-    forbidden,
+    cheapest,
     greatest_gain_in,
     proposal_for,
     step_as_list,
     step_from_list,
+    untried,
 )
 from rheostat.policies.policy import Proposal, chance, hold
 from rheostat.policies.views import OperatorView, Plain
@@ -78,7 +77,7 @@ class QLearning(Learner):
         if random.random() < self.exploration:
             chosen, why = random.choice(actions), "explored"
         else:
-            chosen, why = min(actions, key=lambda index: (row[index], index)), f"at {view.input_rate_tps:g} tuples/s"
+            chosen, why = cheapest(row, actions), f"at {view.input_rate_tps:g} tuples/s"
         proposal = proposal_for(view, row, chosen, greatest, why)
         return proposal, QMemory(values, here, memory.steps + 1, greatest, ACTIONS[chosen])
 
@@ -91,7 +90,7 @@ class QLearning(Learner):
         replicas = max(view.max_replicas, view.replicas)
         if memory.values is not None and memory.values.shape[1] >= replicas:
             return memory.values
-        return np.broadcast_to(forbidden(replicas), (self.rate_levels + 1, replicas, len(ACTIONS))).copy()
+        return untried(self.rate_levels + 1, replicas)
 
     def _learned(self, values: Table, before: Step, action: int, here: Step, view: OperatorView) -> Table:
         place = (before.level, before.replicas - 1, ACTIONS.index(action))

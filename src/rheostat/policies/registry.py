@@ -11,6 +11,7 @@ from rheostat.policies.doubling import Doubling
 from rheostat.policies.flink import Flink
 from rheostat.policies.granting import GrantAll
 from rheostat.policies.hold import Hold
+from rheostat.policies.linear import Linear
 from rheostat.policies.model_based import ModelBased
 from rheostat.policies.oracle import Oracle
 from rheostat.policies.policy import ApplicationPolicy, OperatorPolicy
@@ -21,7 +22,7 @@ from rheostat.policies.token_bucket import TokenBucket
 from rheostat.policies.true_rate import TrueRate
 
 OPERATOR_POLICIES: Mapping[str, type] = {
-    policy.name: policy for policy in (Hold, Threshold, QLearning, ModelBased, Predictive, Oracle)
+    policy.name: policy for policy in (Hold, Threshold, Linear, QLearning, ModelBased, Predictive, Oracle)
 }
 """Policies that see one operator."""
 APPLICATION_POLICIES: Mapping[str, type] = {policy.name: policy for policy in (Doubling, TrueRate, Flink)}
@@ -68,4 +69,4 @@ def mistakes_of(
 def _typed(options: Mapping[str, Any]) -> dict[str, Any]:
     """Weights may be written as a mapping, since that is what a document has."""
     weights = options.get("weights")
-    return {**options, "weights": Weights(**weights)} if isinstance(weights, Mapping) else dict(options)
+    return {**options, "weights": Weights.of(weights)} if isinstance(weights, Mapping) else dict(options)

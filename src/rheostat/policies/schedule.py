@@ -3,10 +3,16 @@
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import ndtr
 
 from rheostat.model.latency import LatencyModel
 from rheostat.policies.costs import Weights
 from rheostat.policies.learning import Table
+
+MOST_TPS = 1e12
+"""A load that nobody reaches."""
+HALVINGS = 40
+"""After so many the load is known to a millionth of a millionth."""
 
 
 def period_costs(
@@ -20,6 +26,31 @@ def period_costs(
     slow = [[latency.latency_ms(rate / count) > bound_ms for count in counts] for rate in rates_tps]
     shares = np.array([weights.resources * count / max_replicas for count in counts])
     return np.asarray(weights.performance * np.array(slow, dtype=float).reshape(-1, max_replicas) + shares)
+
+
+def expected_costs(
+    rates_tps: Sequence[float], deviation_tps: float, quick_tps: float, weights: Weights, max_replicas: int
+) -> Table:
+    """The same where rates are not known but expected: slowness counts by its probability.
+
+    A replica is quick enough up to `quick_tps`; rates are normal around what is expected.
+    """
+    counts = np.arange(1, max_replicas + 1)
+    shares = weights.resources * counts / max_replicas
+    above = np.asarray(rates_tps)[:, None] - quick_tps * counts
+    slow = ndtr(above / deviation_tps) if deviation_tps > 0 else above > 0
+    return np.asarray(weights.performance * slow + shares)
+
+
+def quick_load(latency: LatencyModel, bound_ms: float) -> float:
+    """The greatest load of a replica at which it keeps the bound, by halving; 0 if it never does."""
+    low, high = 0.0, 1.0
+    while latency.latency_ms(high) <= bound_ms and high < MOST_TPS:
+        low, high = high, 2 * high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if latency.latency_ms(middle) <= bound_ms else (low, middle)
+    return low
 
 
 def least_cost_schedule(costs: Table, change_cost: float, start: int) -> tuple[list[int], float]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
+from rheostat.control.building import Planning
 from rheostat.control.settings import ControlSettings
 from rheostat.policies.costs import Weights
 from rheostat.simulation.costing import total_cost
@@ -29,6 +30,8 @@ class Contest:
     period_seconds: float = 30.0
     exclusion: Exclusion = EVERYTHING
     seed: int = 0
+    planning: Planning | None = None
+    """What those plan with who plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +61,13 @@ def compared(
 def limit(contest: Contest) -> float:
     """The least anybody could pay who knows every rate and whose changes take no time, on nodes of reference speed.
 
-    This is what the oracle's schedule costs on paper. Run in the simulator it costs more: its changes take time, too,
-    and make tuples wait, which it does not plan for. So another policy's run may be cheaper than the oracle's, never
-    than this.
+    This is what the best schedule costs on paper. The oracle's own, which counts what changes slow down, costs more
+    when it is run, and another policy's run may be cheaper than that, never cheaper than this.
     """
     settings = ControlSettings(
         "edf",
         ORACLE,
-        {"weights": contest.weights},
+        {"weights": contest.weights, "slowed_by_a_change": 0.0},
         period_seconds=contest.period_seconds,
         latency_bounds_ms=contest.bounds_ms,
     )
@@ -96,7 +98,12 @@ def _run(contest: Contest, entrants: Iterable[tuple[str, ControlSettings]], proc
 
 def _one(contest: Contest, name: str, settings: ControlSettings) -> Entrant:
     run = simulate(
-        contest.scenario, settings, contest.until_seconds, seed=contest.seed, objective_ms=contest.objective_ms
+        contest.scenario,
+        settings,
+        contest.until_seconds,
+        seed=contest.seed,
+        objective_ms=contest.objective_ms,
+        planning=contest.planning,
     )
     cost = total_cost(
         run.recording, contest.scenario.application, contest.bounds_ms, contest.weights, contest.period_seconds

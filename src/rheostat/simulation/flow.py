@@ -41,6 +41,20 @@ class Interval:
         """Length of every step in seconds."""
         return np.diff(self.edges)
 
+    def part(self, first: int, last: int) -> "Interval":
+        """Some of its steps, from the edge `first` to the edge `last`."""
+        steps = slice(first, last)
+        return Interval(
+            self.edges[first : last + 1],
+            self.arrived[:, steps],
+            self.served[:, steps],
+            self.streams[:, steps],
+            self.row_served[:, steps],
+            self.row_waiting[:, steps],
+            self.latency[:, steps],
+            Ages(self.response.mean[steps], self.response.variance[steps]),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class _Passed:
@@ -65,11 +79,22 @@ class Flow:
 
     def advance(self, edges: Values, brought: Values, paused: Collection[int] = ()) -> Interval:
         """Lets time pass; `brought` is the number of tuples every source gets in each step."""
-        calm = None if paused or self._waiting.any() else self._calm(edges, brought)
-        passed = self._crowded(edges, brought, paused) if calm is None else calm
-        latency, response = self._timed(passed, calm is not None)
+        calm = None if paused else self.foreseen(edges, brought)
+        return self._timed(self._crowded(edges, brought, paused), calm=False) if calm is None else calm
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether anybody waits."""
+        return bool(self._waiting.any())
+
+    def foreseen(self, edges: Values, brought: Values) -> Interval | None:
+        """What will happen if nothing is changed; None if somebody waits or will have to. Nothing passes by it."""
+        passed = None if self.is_crowded else self._calm(edges, brought)
+        return None if passed is None else self._timed(passed, calm=True)
+
+    def _interval(self, passed: _Passed, latency: Values, response: Ages) -> Interval:
         return Interval(
-            edges,
+            passed.edges,
             passed.arrived,
             passed.served,
             passed.streams,
@@ -121,8 +146,8 @@ class Flow:
         alive = float(self.layout.up[self.layout.slices[self.layout.producers[stream]]].any())
         return np.full_like(served, described.rate_tps * running * alive)
 
-    def _timed(self, passed: _Passed, calm: bool) -> tuple[Values, Ages]:
-        """Times in every operator, and from the sources to the ends by the longest way."""
+    def _timed(self, passed: _Passed, *, calm: bool) -> Interval:
+        """With the times in every operator, and from the sources to the ends by the longest way."""
         layout = self.layout
         service, spread = self._services(passed)
         distance, widening = layout.distances
@@ -142,7 +167,7 @@ class Flow:
         first, *others = (ages[i] for i in layout.ends)
         for other in others:
             first = first.or_later(other)
-        return latency, first
+        return self._interval(passed, latency, first)
 
     def _services(self, passed: _Passed) -> tuple[Values, Values]:
         """Mean and variance of the time in a replica, over the replicas of every operator that are up."""
@@ -186,6 +211,8 @@ class Flow:
 
     def lags(self, now: float) -> Values:
         """How long ago the first came who waits in front of every operator, in seconds; 0 if nobody waits."""
+        if not self.is_crowded:
+            return np.zeros(len(self._lines))
         return np.array([now - line.oldest(now) for line in self._lines])
 
 

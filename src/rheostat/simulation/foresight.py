@@ -8,6 +8,7 @@ import numpy as np
 from rheostat.control.building import PolicyFor
 from rheostat.control.settings import ControlSettings
 from rheostat.model.application import Operator
+from rheostat.model.downtime import Situation, downtime_seconds
 from rheostat.policies.policy import OperatorPolicy
 from rheostat.policies.registry import OPERATOR_POLICIES, policy_named
 from rheostat.simulation.curves import latency_curve
@@ -33,12 +34,34 @@ def knowing_policies(
         own: dict[str, Any] = {"latency": latency_curve(operator, scenario.behaviours.get(operator.name))}
         if operator.name in settings.latency_bounds_ms:
             own["latency_bound_ms"] = settings.latency_bounds_ms[operator.name]
+        if "slowed_by_a_change" in takes:
+            own["slowed_by_a_change"] = slowed_by_a_change(scenario, settings, operator)
         if rates:
             own |= _future(scenario, operator, rates[operator.name], period)
         policy: Any = policy_named(settings.policy_name(), {**own, **settings.options})
         return policy  # type: ignore[no-any-return]
 
     return policy_for
+
+
+def slowed_by_a_change(scenario: Scenario, settings: ControlSettings, operator: Operator) -> int:
+    """How many elastic operators have a period that is too slow when this one gets a replica more.
+
+    Those who stand still for t of a period T, and are fed evenly, make their tuples wait t²/2T on average.
+    """
+    current = scenario.deployment
+    node = next(iter(current[operator.name]))
+    situation = Situation(scenario.application, scenario.infrastructure, current)
+    wanted = current.having(operator.name, current[operator.name].plus(node))
+    whole = downtime_seconds(scenario.downtime, situation, wanted)
+    found = 0
+    for each in scenario.application.operators:
+        bound = settings.latency_bounds_ms.get(each.name)
+        stands = each is operator or scenario.downtime.unchanged_seconds(situation, each) > 0
+        if bound is None or each.max_replicas == each.min_replicas or not stands:
+            continue
+        found += 1000 * whole**2 / (2 * settings.manager_period()) > bound
+    return found
 
 
 def _future(scenario: Scenario, operator: Operator, rates: Values, period_seconds: float) -> dict[str, Any]:

@@ -91,6 +91,11 @@ class Layout:
         return np.where(self.up > 0, whole, 0.0)
 
     @cached_property
+    def full_work(self) -> Values:
+        """Tuples per second that keep a row busy all the time; infinite without a limit, and where nothing runs."""
+        return np.where(self.capacities > 0, self.capacities, np.inf)
+
+    @cached_property
     def order(self) -> tuple[int, ...]:
         """Positions of the operators such that every stream points forward."""
         return tuple(self.placed.position[name] for name in self.application.flow)
@@ -122,9 +127,9 @@ class Layout:
         return frozenset(i for i, op in enumerate(self.application.operators) if op.kind is Kind.SOURCE)
 
     @cached_property
-    def ends(self) -> tuple[int, ...]:
+    def ends(self) -> list[int]:
         """Positions of the operators that hand data out: they have no outgoing stream."""
-        return tuple(i for i, op in enumerate(self.application.operators) if not self.application.outputs[op.name])
+        return [i for i, op in enumerate(self.application.operators) if not self.application.outputs[op.name]]
 
     @cached_property
     def gains(self) -> tuple[Values, Values, Values, Values]:

@@ -78,38 +78,41 @@ class Measurement:
 
     def blurred(self, noise: MeasurementNoise) -> "Measurement":
         """As somebody measures it who makes mistakes; what is counted, not measured, stays as it is."""
-        answer = float(noise.factors(1)[0])
+        columns = (self.arrived, self.streams, self.utilization, self.row_served, self.lags, self.latency)
+        sizes = [len(column) for column in columns]
+        answer, *factors = np.split(noise.factors(1 + sum(sizes)), np.cumsum([1, *sizes[:-1]]))
+        arrived, streams, utilization, row_served, lags, latency = map(np.multiply, columns, factors)
+        error = float(answer[0])
         return replace(
             self,
-            arrived=self.arrived * noise.factors(len(self.arrived)),
-            streams=self.streams * noise.factors(len(self.streams)),
-            utilization=np.minimum(self.utilization * noise.factors(len(self.utilization)), 1.0),
-            row_served=self.row_served * noise.factors(len(self.row_served)),
-            lags=self.lags * noise.factors(len(self.lags)),
-            latency=self.latency * noise.factors(len(self.latency)),
-            response=self.response * answer,
-            response_square=self.response_square * answer**2,
+            arrived=arrived,
+            streams=streams,
+            utilization=np.minimum(utilization, 1.0),
+            row_served=row_served,
+            lags=lags,
+            latency=latency,
+            response=self.response * error,
+            response_square=self.response_square * error**2,
         )
 
 
 def measure(layout: Layout, interval: Interval, lags: Values) -> Measurement:
     """The averages of an interval."""
     steps = interval.steps
-    weights = steps / steps.sum()
-    capacities = layout.capacities
-    limited = np.isfinite(capacities) & (capacities > 0)
-    busy = np.where(limited, (interval.row_served @ weights) / np.where(limited, capacities, 1.0), 0.0)
+    length = float(steps.sum())
+    weights = steps / length
+    row_served = interval.row_served @ weights
     served = interval.served * steps
-    left = served[list(layout.ends)].sum(axis=0)
+    left = served[layout.ends].sum(axis=0)
     leaving = float(left.sum())
     share = left / leaving if leaving > 0 else np.zeros_like(left)
     return Measurement(
-        float(steps.sum()),
+        length,
         interval.arrived @ weights,
         interval.served @ weights,
         interval.streams @ weights,
-        np.minimum(busy, 1.0),
-        interval.row_served @ weights,
+        np.minimum(row_served / layout.full_work, 1.0),
+        row_served,
         interval.row_waiting[:, -1],
         lags,
         (interval.latency * served).sum(axis=1) / np.maximum(served.sum(axis=1), 1e-12),

@@ -8,9 +8,9 @@ from rheostat.control.building import Planning, build
 from rheostat.control.building import World as Parts
 from rheostat.control.decisions import DECISION
 from rheostat.control.journal import MemoryJournal
-from rheostat.control.planned import PLAN
+from rheostat.control.planned import PLAN, changes_something
 from rheostat.control.scheduling import Progress, run, silent
-from rheostat.control.settings import ControlSettings
+from rheostat.control.settings import PLANNED, ControlSettings
 from rheostat.simulation.foresight import knowing_policies
 from rheostat.simulation.recording import Recording
 from rheostat.simulation.scenario import Scenario
@@ -45,22 +45,27 @@ def simulate(
     seeded = replace(settings, seed=seed)
     control = build(seeded, parts, planning, knowing_policies(scenario, settings, until_seconds, seed))
     run(control.loops, world, until_seconds, progress)
-    decisions: list[Mapping[str, Any]] = [entry.facts for _, entry in journal.read(kind=DECISION)]
-    facts = {"control": settings.kind, "policy": settings.policy_name(), "global": settings.granting, "seed": str(seed)}
+    who = {} if settings.kind in PLANNED else {"policy": settings.policy_name(), "global": settings.granting}
+    facts = {"control": settings.kind, **who, "seed": str(seed)}
     title = f"{scenario.application.name} on {scenario.infrastructure.name}"
     recording = world.recorder.recording(title, objective_ms=objective_ms, facts=facts)
-    asked, granted = (sum(len(facts[name]) for facts in decisions) for name in ("requests", "granted"))
-    return Run(recording.explained(reasons(journal)), journal, asked, granted)
+    asked, granted, why = _accounted(journal)
+    return Run(recording.explained(why), journal, asked, granted)
 
 
-def reasons(journal: MemoryJournal) -> list[tuple[float, str]]:
-    """Why every change was made, by the moment at which it began, as the journal has it."""
-    found = []
-    for _, entry in journal.read():
+def _accounted(journal: MemoryJournal) -> tuple[int, int, list[tuple[float, str]]]:
+    """What was asked for, what was granted, and why every change was made, by the moment at which it began."""
+    asked = granted = 0
+    reasons = []
+    for _, entry in journal.read(kind=DECISION):
         facts: Mapping[str, Any] = entry.facts
-        if entry.kind == DECISION and facts["granted"]:
+        asked, granted = asked + len(facts["requests"]), granted + len(facts["granted"])
+        if facts["granted"]:
             told = "; ".join(f"{request['operator']}: {request['reason']}" for request in facts["granted"])
-            found.append((entry.at_seconds, told))
-        elif entry.kind == PLAN:
-            found.append((entry.at_seconds, str(facts.get("reason", "planned"))))
-    return found
+            reasons.append((entry.at_seconds, told))
+    for _, entry in journal.read(kind=PLAN):
+        if changes_something(entry.facts):
+            # Nobody refuses a plan.
+            asked, granted = asked + 1, granted + 1
+            reasons.append((entry.at_seconds, str(entry.facts["reason"])))
+    return asked, granted, reasons

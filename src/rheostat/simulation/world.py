@@ -16,7 +16,8 @@ from rheostat.model.downtime import Situation, downtime_seconds, operator_downti
 from rheostat.model.observation import Sample
 from rheostat.model.reconfiguration import Reconfiguration
 from rheostat.model.resources import Infrastructure, Node
-from rheostat.simulation.flow import Flow
+from rheostat.simulation.ahead import STRETCH_SECONDS, Ahead
+from rheostat.simulation.flow import Flow, Interval
 from rheostat.simulation.layout import Layout
 from rheostat.simulation.measuring import Measurement, measure
 from rheostat.simulation.nodes import Nodes
@@ -48,6 +49,7 @@ class World:
         self._rates = RateNoise(scenario.noise, scenario.step_seconds, seed)
         self._blur = MeasurementNoise(scenario.noise, seed)
         self._now = self._downtime = 0.0
+        self._ahead: Ahead | None = None
         self._pending: Measurement | None = None
         self._samples: list[Sample] = []
         self.recorder = Recorder([operator.name for operator in application.operators])
@@ -170,14 +172,32 @@ class World:
         """One piece: no change, no measurement, no node that comes or goes inside."""
         if end <= self._now:
             return
-        edges = self._edges(end)
-        step = self.scenario.step_seconds
-        first = floor(edges[0] / step + _TINY)
-        brought = np.diff(self.scenario.workload.tuples_until(edges))
-        interval = self._flow.advance(edges, brought * self._rates.factors(first, len(brought)), paused)
+        interval = None if paused else self._foreseen(end)
+        if interval is None:
+            edges = self._edges(end)
+            interval = self._flow.advance(edges, self._brought(edges), paused)
         piece = measure(self._flow.layout, interval, self._flow.lags(end))
         self._pending = piece if self._pending is None else self._pending.plus(piece)
         self._now = end
+
+    def _foreseen(self, end: float) -> Interval | None:
+        """The piece from what was computed ahead; None if somebody waits, or would have to within the stretch."""
+        known = self._ahead.part(self._flow.layout, self._now, end) if self._ahead else None
+        if known is not None:
+            return known
+        off_the_grid = end / self.scenario.step_seconds
+        if self._flow.is_crowded or abs(off_the_grid - round(off_the_grid)) > _TINY:
+            return None
+        edges = self._edges(max(end, self._now + STRETCH_SECONDS))
+        stretch = self._flow.foreseen(edges, self._brought(edges))
+        self._ahead = None if stretch is None else Ahead(self._flow.layout, stretch)
+        return self._ahead.part(self._flow.layout, self._now, end) if self._ahead else None
+
+    def _brought(self, edges: Values) -> Values:
+        """Tuples that every source gets in each step, noise included."""
+        first = floor(edges[0] / self.scenario.step_seconds + _TINY)
+        brought = np.diff(self.scenario.workload.tuples_until(edges))
+        return brought * self._rates.factors(first, len(brought))
 
     def _edges(self, end: float) -> Values:
         """From now to the end, at the steps of a grid that does not depend on who waits for what."""

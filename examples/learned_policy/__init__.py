@@ -1,0 +1,1 @@
+"""A policy that an evolution strategy finds in simulated runs."""
