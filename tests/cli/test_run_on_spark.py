@@ -121,3 +121,28 @@ def test_it_is_changed_stopped_and_taken_up_again_and_no_word_is_lost(tmp_path):
     assert place.counts() == answer(sentence(Draw(SEED, index))[0] for index in range(SENTENCES))
     assert not (place.directory / "controller.json").exists()
     assert place.left_behind() == ([], [])
+
+
+@pytest.mark.spark
+def test_the_application_runs_on_without_its_controller_and_the_next_one_takes_over(tmp_path):
+    place = Place(tmp_path)
+    process = place.start("--nodes", "process", "--for", str(PATIENCE_SECONDS))
+    try:
+        wait_until((place.directory / "controller.json").exists, process)
+        wait_until(lambda: bool(place.counts()), process)
+        process.kill()
+        process.wait()
+        before = sum(place.counts().values())
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while sum(place.counts().values()) <= before:
+            assert time.monotonic() < deadline, "nothing came out without the controller"
+            time.sleep(0.5)
+        agents, _ = place.left_behind()
+        assert any("rheostat.runtime.agent" in agent for agent in agents)
+        again = place.start("--nodes", "process", "--until-drained")
+        out, _ = again.communicate(timeout=PATIENCE_SECONDS)
+        assert again.returncode == 0, out
+    finally:
+        end(process)
+    assert place.counts() == answer(sentence(Draw(SEED, index))[0] for index in range(SENTENCES))
+    assert place.left_behind() == ([], [])

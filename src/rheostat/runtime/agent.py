@@ -1,7 +1,8 @@
 """A node agent: a process that owns one Spark application and runs the instances of one node.
 
 It tells its port in a file of the shared directory that only its owner may read, and serves whoever has the token,
-which it was given in its environment. It ends when it is told to, or when whoever should not outlive it is gone.
+which it was given in its environment. It ends when it is told to, when whoever should not outlive it is gone, or when
+nobody has asked it anything for a long time: a controller that was killed may come back, and finds it at work.
 """
 
 import argparse
@@ -12,8 +13,10 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 
 from rheostat.model.documents import read_application
 from rheostat.runtime.agent_api import agent_app
@@ -21,6 +24,7 @@ from rheostat.runtime.node import SparkNode
 from rheostat.runtime.schemas import Columns, discover
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.workers.serving import workers_folder
 
 TOKEN_VARIABLE = "RHEOSTAT_TOKEN"  # noqa: S105 - the name of the variable, not a token
 
@@ -39,6 +43,9 @@ def main() -> None:
     parser.add_argument("--master", default="local")
     parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark")
     parser.add_argument("--while-alive", type=int, default=0, metavar="PID", help="ends when this process is gone")
+    parser.add_argument(
+        "--linger", type=float, default=0.0, metavar="SECONDS", help="ends when nobody asks for so long"
+    )
     chosen = parser.parse_args()
     token = os.environ.pop(TOKEN_VARIABLE, "")
     if len(token) < 16:
@@ -55,10 +62,11 @@ def main() -> None:
     listening = socket.create_server(("127.0.0.1", 0))
     # Small answers at once: waiting to fill a packet would cost 40 ms a call.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    server = uvicorn.Server(
-        uvicorn.Config(agent_app(node, token, chosen.root, columns), log_level="error", access_log=False)
-    )
-    _tell(address_file(chosen.root, chosen.node), listening.getsockname()[1])
+    heard = Heard(agent_app(node, token, chosen.root, columns))
+    server = uvicorn.Server(uvicorn.Config(heard, log_level="error", access_log=False))
+    _tell(address_file(chosen.root, chosen.node), listening.getsockname()[1], token)
+    if chosen.linger:
+        threading.Thread(target=_end_when_forgotten, args=(heard, chosen.linger, server), daemon=True).start()
     if chosen.while_alive:
         threading.Thread(target=_end_with, args=(chosen.while_alive, server), daemon=True).start()
     try:
@@ -68,12 +76,26 @@ def main() -> None:
         spark.stop()
 
 
-def _tell(path: Path, port: int) -> None:
+class Heard:
+    """Remembers when somebody last asked."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self._app = app
+        self.at_seconds = time.monotonic()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Lets the web application answer."""
+        self.at_seconds = time.monotonic()
+        await self._app(scope, receive, send)
+
+
+def _tell(path: Path, port: int, token: str) -> None:
+    """Where it is and with which token, for a controller of the same owner that comes later."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w") as file:
-        json.dump({"port": port, "pid": os.getpid()}, file)
+        json.dump({"port": port, "pid": os.getpid(), "token": token, "workers": workers_folder()}, file)
     temporary.replace(path)
 
 
@@ -85,6 +107,12 @@ def _end_with(pid: int, server: uvicorn.Server) -> None:
             server.should_exit = True
             return
         time.sleep(0.5)
+
+
+def _end_when_forgotten(heard: Heard, seconds: float, server: uvicorn.Server) -> None:
+    while (silence := time.monotonic() - heard.at_seconds) < seconds:
+        time.sleep(min(1.0, seconds - silence))
+    server.should_exit = True
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import ceil
 from pathlib import Path
+from threading import Lock
 
 from pyspark.sql import SparkSession
 
@@ -68,6 +69,8 @@ class Launch:
     """Further nodes that can be had while it runs, as templates."""
     most_nodes: int = 16
     monitor: MonitorSettings = field(default_factory=MonitorSettings)
+    agents_linger_seconds: float = 600.0
+    """How long agent processes go on without a controller before they end."""
 
 
 @dataclass(frozen=True)
@@ -226,25 +229,38 @@ class Agents:
         self._launch = launch
         self._agents: dict[str, AgentProcess] = {}
         self._given_up: set[str] = set()
+        self._lock = Lock()
 
     def start_all(self) -> dict[str, RemoteNode]:
-        """Starts the nodes of the infrastructure, side by side."""
+        """Starts the nodes of the infrastructure, side by side; those a killed controller has left are taken over."""
         nodes = self._launch.infrastructure.nodes
         with ThreadPoolExecutor(len(nodes)) as threads:
-            return {node.name: node for node in threads.map(self.start, nodes)}
+            return {node.name: node for node in threads.map(self._found, nodes)}
+
+    def _found(self, node: ModelNode) -> RemoteNode:
+        agent = self._agent(node)
+        return agent.adopt() or agent.start()
 
     def start(self, node: ModelNode) -> RemoteNode:
         """Starts one, and waits until it answers."""
+        return self._agent(node).start()
+
+    def _agent(self, node: ModelNode) -> AgentProcess:
         launch = self._launch
-        agent = AgentProcess(node.name, max(1, ceil(node.capacity)), launch.directory, launch.spark)
-        # A new mapping: `revive` may be going through the old one.
-        self._agents = {**self._agents, node.name: agent}
-        return agent.start()
+        slots = max(1, ceil(node.capacity))
+        agent = AgentProcess(
+            node.name, slots, launch.directory, launch.spark, linger_seconds=launch.agents_linger_seconds
+        )
+        with self._lock:
+            # A new mapping: `revive` may be going through the old one.
+            self._agents = {**self._agents, node.name: agent}
+        return agent
 
     def end(self, name: str) -> None:
         """Ends one that was released."""
-        agent = self._agents.get(name)
-        self._agents = {each: other for each, other in self._agents.items() if each != name}
+        with self._lock:
+            agent = self._agents.get(name)
+            self._agents = {each: other for each, other in self._agents.items() if each != name}
         if agent is not None:
             agent.stop()
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from rheostat.runtime.node_usage import Usage
 from rheostat.runtime.schemas import Columns
 from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.runtime.state_job import StateJob
+from rheostat.runtime.workers.serving import WORKERS_PREFIX
 
 HEARTBEAT_PATIENCE_SECONDS = 5.0
 
@@ -120,25 +122,61 @@ def _error_in(answer: httpx.Response) -> str:
         return f"the agent answered {answer.status_code}"
 
 
-class AgentProcess:
-    """An agent process of ours: started, reached, and sure to end."""
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and was not waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
-    def __init__(self, name: str, slots: int, root: Path, settings: SparkSettings, token: str | None = None) -> None:
-        self.name, self._slots, self._root = name, slots, root
+
+class AgentProcess:
+    """An agent process of ours: started or found at work, reached, and sure to end.
+
+    With `linger_seconds` it outlives a controller that is killed for so long, and goes on with what it has to do.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        slots: int,
+        root: Path,
+        settings: SparkSettings,
+        *,
+        token: str | None = None,
+        linger_seconds: float = 0.0,
+    ) -> None:
+        self.name, self._slots, self._root, self._linger_seconds = name, slots, root, linger_seconds
         self._scratch = Layout(root).scratch(name)
         self._settings = settings.with_scratch(self._scratch)
         self._token = token or secrets.token_urlsafe(32)
         self._process: subprocess.Popen[bytes] | None = None
+        self._adopted: int | None = None
         self._node: RemoteNode | None = None
+
+    def adopt(self) -> RemoteNode | None:
+        """The agent that a former controller has left at work, None if there is none that answers."""
+        try:
+            found = json.loads(address_file(self._root, self.name).read_text())
+            node = RemoteNode(self.name, int(found["port"]), str(found["token"]))
+        except (FileNotFoundError, json.JSONDecodeError, KeyError):
+            return None
+        if not is_alive(int(found["pid"])) or not node.heartbeat():
+            node.close()
+            return None
+        self._adopted, self._token, self._node = int(found["pid"]), str(found["token"]), node
+        return node
 
     def start(self, patience_seconds: float = 120.0) -> RemoteNode:
         """Starts the process and waits until it answers."""
-        told = address_file(self._root, self.name)
-        told.unlink(missing_ok=True)
+        self._adopted = None
         self._clear()
+        told = address_file(self._root, self.name)
         self._scratch.mkdir(parents=True)
         command = [sys.executable, "-m", "rheostat.runtime.agent", "--node", self.name, "--slots", str(self._slots)]
-        command += ["--root", str(self._root), "--master", self._settings.master, "--while-alive", str(os.getpid())]
+        command += ["--root", str(self._root), "--master", self._settings.master]
+        bound = ["--linger", str(self._linger_seconds)] if self._linger_seconds else ["--while-alive", str(os.getpid())]
+        command += bound
         for key, value in self._settings.overrides.items():
             command += ["--setting", f"{key}={value}"]
         path = os.pathsep.join(part for part in sys.path if part)
@@ -167,11 +205,15 @@ class AgentProcess:
     @property
     def is_alive(self) -> bool:
         """Whether the process runs."""
+        if self._adopted is not None:
+            return is_alive(self._adopted)
         return self._process is not None and self._process.poll() is None
 
     @property
     def pid(self) -> int:
         """Of the process, which leads a group of its own."""
+        if self._adopted is not None:
+            return self._adopted
         if self._process is None:
             raise RuntimeFault(f"the agent of node {self.name} was not started")
         return self._process.pid
@@ -183,23 +225,40 @@ class AgentProcess:
 
     def kill(self) -> None:
         """kill -9 of the agent with its Spark and its workers."""
-        if self._process is not None and self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        if self.is_alive:
+            self._signal(signal.SIGKILL)
+            self._wait(20)
 
     def stop(self) -> None:
         """Asks it to end, and sees to it."""
-        if self._process is not None and self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGTERM)
-            try:
-                self._process.wait(20)
-            except subprocess.TimeoutExpired:
+        if self.is_alive:
+            self._signal(signal.SIGTERM)
+            if not self._wait(20):
                 self.kill()
         self._clear()
 
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+    def _wait(self, seconds: float) -> bool:
+        """Until it has ended; False if it has not within so long. One that was adopted is not our child to wait for."""
+        deadline = time.monotonic() + seconds
+        while self.is_alive:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
+        return True
+
     def _clear(self) -> None:
-        """Removes what a Spark that was killed has left behind, and the way to it."""
+        """Removes what an agent that was killed has left behind, and the way to it."""
         if self._node is not None:
             self._node.close()
             self._node = None
         shutil.rmtree(self._scratch, ignore_errors=True)
+        told = address_file(self._root, self.name)
+        with suppress(FileNotFoundError, json.JSONDecodeError, KeyError):
+            folder = Path(json.loads(told.read_text())["workers"])
+            if folder.name.startswith(WORKERS_PREFIX):
+                shutil.rmtree(folder, ignore_errors=True)
+        told.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from threading import Lock
 
 from rheostat.runtime.workers import launcher
 
+WORKERS_PREFIX = "rheostat-workers-"
 _LOCK = Lock()
 _server: subprocess.Popen[bytes] | None = None
 _executable = ""
@@ -29,8 +31,13 @@ def forking_python() -> str:
         return _executable
 
 
+def workers_folder() -> str:
+    """Where the executable lies, "" if there is none; whoever kills this process has to remove it."""
+    return str(Path(_executable).parent) if _executable and _executable != sys.executable else ""
+
+
 def _started() -> tuple[subprocess.Popen[bytes], str]:
-    folder = Path(tempfile.mkdtemp(prefix="rheostat-workers-"))
+    folder = Path(tempfile.mkdtemp(prefix=WORKERS_PREFIX))
     executable = folder / "python"
     source = Path(launcher.__file__).read_text()
     # Without the site packages: the launcher needs none, and finding them takes longer than all it does.
@@ -42,13 +49,15 @@ def _started() -> tuple[subprocess.Popen[bytes], str]:
     server = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
     )
-    atexit.register(_end, server)
+    atexit.register(_end, server, folder)
     with server.stdout or Path(os.devnull).open("rb") as told:
         is_ready = told.readline() == b"ready\n"
     return server, str(executable) if is_ready else sys.executable
 
 
-def _end(server: subprocess.Popen[bytes]) -> None:
+def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
     if server.stdin is not None:
         server.stdin.close()
     server.wait(10)
+    # It tidies up itself, unless it was killed together with this process's group.
+    shutil.rmtree(folder, ignore_errors=True)
