@@ -7,6 +7,7 @@ distribution with the mean and variance of the mixture.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -79,10 +80,13 @@ class Measurement:
     def blurred(self, noise: MeasurementNoise) -> "Measurement":
         """As somebody measures it who makes mistakes; what is counted, not measured, stays as it is."""
         columns = (self.arrived, self.streams, self.utilization, self.row_served, self.lags, self.latency)
-        sizes = [len(column) for column in columns]
-        answer, *factors = np.split(noise.factors(1 + sum(sizes)), np.cumsum([1, *sizes[:-1]]))
-        arrived, streams, utilization, row_served, lags, latency = map(np.multiply, columns, factors)
-        error = float(answer[0])
+        ends = list(accumulate((len(column) for column in columns), initial=1))
+        # Drawn at once: the same numbers as one column after the other.
+        factors = noise.factors(ends[-1])
+        arrived, streams, utilization, row_served, lags, latency = (
+            column * factors[begin:end] for column, (begin, end) in zip(columns, pairwise(ends), strict=True)
+        )
+        error = float(factors[0])
         return replace(
             self,
             arrived=arrived,
