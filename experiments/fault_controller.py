@@ -25,6 +25,9 @@ from rheostat.runtime.remote import RemoteNode
 from rheostat.runtime.specs import Blueprint
 from rheostat.runtime.world import Runtime
 
+SAME = "same"
+"""The deployment that was asked for is the one there is: nothing was changed, so nobody was killed."""
+
 
 def main() -> None:
     """The first order says what runs and where; every further one is a change, or the end."""
@@ -49,7 +52,10 @@ def main() -> None:
 def _done(order: dict[str, Any], runtime: Runtime, one: Any) -> dict[str, Any]:
     try:
         if "deploy" in order:
-            return {"effect": type(runtime.deploy(Deployment.of(order["deploy"]))).__name__}
+            wanted = Deployment.of(order["deploy"])
+            if wanted == runtime.deployment():
+                return {"effect": SAME}
+            return {"effect": str(runtime.deploy(wanted))}
         if "use" in order:
             runtime.use(RemoteNode(*order["use"]))
         if "lose" in order:

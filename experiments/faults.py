@@ -18,6 +18,7 @@ from random import Random
 from typing import Any
 
 from experiments.crashes import STEPS
+from experiments.fault_controller import SAME
 from experiments.subjects import subject
 from experiments.walks import random_deployment
 from rheostat.model.deployment import Deployment
@@ -121,14 +122,14 @@ class Scene:
             self._kill_at_random(death)
         elif death.who == "controller":
             with self._change(death, None) as controller:
-                if (answer := controller.order({"deploy": self._anywhere()})) is not None:
+                if (answer := self._elsewhere(controller)) is not None:
                     raise RuntimeError(f"the controller survived {death}: {answer}")
         else:
             node = self.random.choice(NODES)
             with self._change(death, self.processes.pid(node)) as controller:
-                controller.order({"deploy": self._anywhere()})
+                answer = self._elsewhere(controller)
                 if not self.processes.dead():
-                    raise RuntimeError(f"the agent survived {death}")
+                    raise RuntimeError(f"the agent survived {death}: {answer}")
                 self._revive(controller)
         self.deaths.append(death)
 
@@ -179,6 +180,12 @@ class Scene:
             "death": death,
         }
         return Controller(begin, self.root / "controllers.log")
+
+    def _elsewhere(self, controller: Controller) -> dict[str, Any] | None:
+        """Has the deployment changed; by chance the one that is drawn may be the one there is."""
+        while (answer := controller.order({"deploy": self._anywhere()})) == {"effect": SAME}:
+            pass
+        return answer
 
     def _anywhere(self) -> dict[str, dict[str, int]]:
         wanted: Deployment = random_deployment(subject(*self.described).application, self.random, NODES)

@@ -112,6 +112,7 @@ STATUS = {
     "response_ms": {"mean": 500.0, "p50": 400.0, "p95": 900.0, "p99": 950.0},
     "changes": [{"at": "2026-01-01T10:00:00+00:00", "what": "w", "effect": "done", "paused_seconds": 1.25}],
     "failures": ["operator split on node n1: ValueError: no"],
+    "control": {"paused": False, "stories": [{"number": 4, "at_seconds": 0.0, "told": "split is scaled out"}]},
 }
 
 
@@ -128,4 +129,5 @@ def test_without_a_terminal_news_are_told_once():
     lines.show(STATUS)
     told = out.getvalue().splitlines()
     assert told[:2] == ["10:00:00 done: w (paused 1.25 s)", STATUS["failures"][0]]
-    assert len(told) == 3
+    assert told[2].endswith("split is scaled out")
+    assert len(told) == 4

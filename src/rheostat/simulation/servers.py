@@ -135,6 +135,8 @@ def _curve_seconds(model: LatencyModel, load: Values, busiest: float) -> Values:
             return np.asarray(np.interp(below, loads, latencies) / 1000)
         case Polynomial(coefficients, _):
             return np.asarray(np.maximum(np.polynomial.polynomial.polyval(below, coefficients), 0.0) / 1000)
+        case MicroBatch(capacity, fixed_ms):
+            return np.asarray(1.5 * fixed_ms / (1 - np.minimum(load / capacity, busiest)) / 1000)
     # A curve we do not know may rise without limit, as that of a queue does.
     return np.array([model.latency_ms(busiest * value) / 1000 for value in below.tolist()])
 
