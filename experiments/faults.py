@@ -229,16 +229,17 @@ def main() -> int:
         ("word-count", anybody[half:]),
     ]
     outcomes = []
+    print("| subject | controllers killed | agents killed | tuples | lost | duplicated | seconds |\n|" + "---|" * 7)
     for number in chosen.scene:
         name, deaths = scenes[number]
         with tempfile.TemporaryDirectory(prefix="rheostat-faults-", ignore_cleanup_errors=True) as folder:
-            outcomes.append(suffer(name, deaths, chosen.seed + number, Path(folder) / "app"))
-    print("| subject | controllers killed | agents killed | tuples | lost | duplicated | seconds |\n|" + "---|" * 7)
-    for one in outcomes:
+            one = suffer(name, deaths, chosen.seed + number, Path(folder) / "app")
+        outcomes.append(one)
         killed = [sum(death.who == who for death in one.deaths) for who in ("controller", "agent")]
         print(
             f"| {one.name} | {killed[0]} | {killed[1]} | {one.tuples} | {one.lost} | {one.duplicated} "
-            f"| {one.seconds:.0f} |"
+            f"| {one.seconds:.0f} |",
+            flush=True,
         )
     return int(not all(one.is_exact for one in outcomes))
 
