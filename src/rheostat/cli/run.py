@@ -31,6 +31,9 @@ def run(
     planner: Annotated[
         str | None, typer.Option(metavar="NAME", help="Who decides the first deployment, such as exact.")
     ] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="What matters to the planner; else the response time alone.")
+    ] = None,
     directory: Annotated[Path | None, typer.Option(help="Where its files lie; else .rheostat/NAME.")] = None,
     nodes: Annotated[Nodes, typer.Option(help="All nodes in one process, or a process for each.")] = Nodes.EMBEDDED,
     trigger_ms: Annotated[int, typer.Option(min=0, help="Least time between two batches, in milliseconds.")] = 200,
@@ -50,10 +53,12 @@ def run(
     """
     if planner is not None and deployment is not None:
         raise WrongUse(Complaint("--planner and --deployment both say who runs where at first", "give one of them"))
-    wanted = find_wanted(application, infrastructure, deployment)
+    if objective is not None and planner is None:
+        raise WrongUse(Complaint("--objective says what a planner shall look for", "add --planner exact"))
+    wanted = find_wanted(application, infrastructure, deployment, objective)
     place = directory or default_directory(wanted.application)
     # Placed before Spark is started, so that it is told at once if there is no room.
-    at_first = wanted.deployment or first_deployment(wanted.application, wanted.infrastructure, planner)
+    at_first = wanted.deployment or first_deployment(wanted, planner)
     try:
         running = importlib.import_module("rheostat.cli.running")
     except ModuleNotFoundError as missing:

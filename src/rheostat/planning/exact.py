@@ -23,6 +23,7 @@ from rheostat.planning.outcome import Effort, Outcome, Status, answer, relative_
 from rheostat.planning.planner import SILENT, Progress
 from rheostat.planning.problem import Problem
 from rheostat.planning.progressing import Found
+from rheostat.planning.warming import made_ready
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Exact:
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The optimum, or the best found in time with its gap, or why there is none."""
+        made_ready(progress)
         clock = Clock(problem.limits.seconds)
         instance = Instance(normalised(problem))
         if not _has_choices(instance):

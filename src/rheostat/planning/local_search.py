@@ -5,11 +5,15 @@ An answer of its own only when somebody asks for it; to `exact` it is where to b
 """
 
 from dataclasses import dataclass, replace
+from functools import cache
 from math import inf
 
 import numpy as np
 
+from rheostat.model.application import Application, Kind, Operator
 from rheostat.model.deployment import Deployment
+from rheostat.model.latency import Constant
+from rheostat.model.resources import Infrastructure, Node
 from rheostat.planning.annealing import Landscape, anneal
 from rheostat.planning.candidates import downtimes, is_possible
 from rheostat.planning.clock import Clock
@@ -32,6 +36,7 @@ class LocalSearch:
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The best it comes across."""
+        compiled_annealing()
         clock = Clock(problem.limits.seconds)
         instance = Instance(normalised(problem))
         if conflict := seen_at_once(instance):
@@ -43,6 +48,14 @@ class LocalSearch:
         outcome = answer(instance.problem, found, None, replace(effort, seconds=clock.seconds()))
         progress.report(outcome.objective, None, inf)
         return outcome
+
+
+@cache
+def compiled_annealing() -> None:
+    """Loads the hot loop, or compiles it, so that no limit has to wait for that."""
+    operators = (Operator("o", Kind.SOURCE, latency=Constant(1.0), rate_tps=1.0),)
+    problem = Problem(Application("one", operators), Infrastructure("one", (Node("n", resources=1.0),)))
+    improved(Instance(normalised(problem)), LocalSearch(rounds=1, restarts=1), Clock())
 
 
 def improved(instance: Instance, settings: LocalSearch, clock: Clock) -> Deployment | None:

@@ -19,6 +19,8 @@ from rheostat.planning.lagrangian import along, room
 from rheostat.planning.levels import NodeLevel, Prices
 from rheostat.planning.path_kernel import Way, backward, best_way, marginals
 
+_TRIED = 12
+"""Candidates next that are tried for a state, about: those that seem best come first, and mostly one of them is."""
 _MOST_UNITS = 12
 """Finest division of a node's capacity that is remembered."""
 
@@ -39,9 +41,12 @@ class PathBound:
     taken: Indices
     """The relaxed answer: a candidate per position."""
 
-    def node_marginals(self) -> list[Values]:
-        """For every position a lower bound of F with each candidate, in the order of the level's nodes."""
-        found = marginals(self.way, self.after)
+    def node_marginals(self, limit: float = HUGE) -> list[Values]:
+        """For every position the least cost with each candidate, in the order of the level's nodes.
+
+        What is not below the limit is HUGE: it is not looked at.
+        """
+        found, _ = marginals(self.way, self.after, limit)
         return [found[a:b] for a, b in zip(self.way.start, self.way.start[1:], strict=False)]
 
 
@@ -96,7 +101,7 @@ def way_along(level: NodeLevel, path: tuple[int, ...], prices: Prices, near: Ind
         own=np.concatenate([level.unary(i, prices) for i in path]),
         between=np.array(between or [0]),
         tables=np.concatenate(tables) if tables else np.zeros(1),
-        need=np.concatenate([need[i] * np.maximum(level.packed[i], 1) for i in path]),
+        need=np.concatenate([need[i] * level.replicas_here(i) for i in path]),
         room=rooms,
         near=near,
         **memory,
@@ -129,10 +134,10 @@ def neighbourhoods(level: NodeLevel, path: tuple[int, ...], slots: int) -> Indic
 def affordable_slots(level: NodeLevel, path: tuple[int, ...], most: int) -> int:
     """How many nodes can be remembered so that a pass takes at most so many steps."""
     sizes = [len(level.nodes[i]) for i in path]
-    steps = sum(a * b for a, b in itertools.pairwise(sizes)) or 1
+    pairs, states = sum(a * b for a, b in itertools.pairwise(sizes)), sum(sizes)
     radix = float(np.median(units(level.instance)[1])) + 1
     slots = 1
-    while slots < min(8, len(level.instance.node_names)) and steps * radix ** (slots + 1) <= most:
+    while slots < min(8, len(level.instance.node_names)) and pairs + _TRIED * states * radix ** (slots + 1) <= most:
         slots += 1
     return slots
 
@@ -193,10 +198,10 @@ def _excess(level: NodeLevel, bound: PathBound) -> Values:
     use = np.zeros(len(instance.node_names))
     for p, i in enumerate(bound.path):
         choice = int(bound.taken[p] - bound.way.start[p])
-        nodes, taken = level.use(i, choice, bound.prices)
+        nodes, taken = level.use(i, choice)
         use[nodes] += taken
     for i in set(range(len(instance.names))) - set(bound.path):
-        nodes, taken = level.use(i, int(np.argmin(level.unary(i, bound.prices))), bound.prices)
+        nodes, taken = level.use(i, int(np.argmin(level.unary(i, bound.prices))))
         use[nodes] += taken
     excess = use - instance.problem.infrastructure.capacities
     excess[(excess < 0) & (bound.prices.capacity <= 0)] = 0.0

@@ -121,8 +121,11 @@ def _best_next(
 
 
 @numba.njit(cache=True)
-def marginals(w: Way, value: Values) -> Values:  # pragma: no cover - compiled
-    """Least cost of a whole path through every candidate."""
+def marginals(w: Way, value: Values, limit: float) -> tuple[Values, Values]:  # pragma: no cover - compiled
+    """Least cost of a whole path through every candidate, and least cost up to every state, its own included.
+
+    States through which no path is below the limit are left out: theirs is HUGE.
+    """
     positions = len(w.start) - 1
     so_far = np.full(len(value), HUGE)
     found = np.full(len(w.node), HUGE)
@@ -135,7 +138,7 @@ def marginals(w: Way, value: Values) -> Values:  # pragma: no cover - compiled
             u = w.node[i]
             for code in range(w.codes[u]):
                 here = so_far[w.values[i] + code]
-                if here >= HUGE:
+                if here + value[w.values[i] + code] >= limit:
                     continue
                 found[i] = min(found[i], here + value[w.values[i] + code])
                 if p == positions - 1:
@@ -148,7 +151,7 @@ def marginals(w: Way, value: Values) -> Values:  # pragma: no cover - compiled
                     if after >= 0:
                         cell = w.values[j] + after
                         so_far[cell] = min(so_far[cell], here + w.tables[row + b] + w.own[j])
-    return found
+    return found, so_far
 
 
 @numba.njit(cache=True)
