@@ -25,6 +25,8 @@ _GUESSES = (1.05, 1.2, 1.5, 2.5, 6.0)
 """Multiples of the bound that are tried as limits while no feasible deployment is known."""
 _MANY = 8_000
 """Multisets of one operator from which on a lower limit is tried first."""
+_WIDE = 0.05
+"""Gap above which something in its lower half is looked for first: who finds it need not search the upper half."""
 _LEAST_SHARE = 0.01
 """Of the gap, at which lower limits are no longer tried."""
 _TRIES = 5
@@ -73,7 +75,8 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
     """Below ever higher limits, so that few multisets are generated at a time."""
     instance = relaxed.level.instance
     paid = instance.coefficients.downtime * floor
-    guesses, many, share = iter(_GUESSES), _MANY, 1.0
+    guesses, many = iter(_GUESSES), _MANY
+    share = 1.0 if found.upper - found.lower < _WIDE * abs(found.upper) else 0.5
     while not clock.is_over() and not found.complete:
         limit = min(found.upper, HUGE / 2)
         if found.deployment is None and (guess := next(guesses, None)) is not None:

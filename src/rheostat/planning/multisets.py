@@ -25,7 +25,7 @@ def worthwhile(level: NodeLevel, bound: PathBound, candidates: list[Candidates],
     weight = float(instance.coefficients.response + prices.response)
     need = units(instance)[0]
     limit = goal + spare if goal < HUGE / 2 else HUGE
-    _, so_far = marginals(bound.way, bound.after, limit)
+    _, so_far = marginals(bound.way, bound.carried, bound.after, limit)
     stream = {(i, j): e for e, (i, j) in enumerate(instance.edges.tolist())}
     ways = [stream[ends] for ends in itertools.pairwise(bound.path)]
     kept = list(candidates)

@@ -17,7 +17,7 @@ from rheostat.planning.elimination import HUGE
 from rheostat.planning.instance import Indices, Instance, Values
 from rheostat.planning.lagrangian import along, room
 from rheostat.planning.levels import NodeLevel, Prices
-from rheostat.planning.path_kernel import Way, backward, best_way, marginals
+from rheostat.planning.path_kernel import Way, backward, best_way, carried_codes, marginals
 
 _TRIED = 12
 """Candidates next that are tried for a state, about: those that seem best come first, and mostly one of them is."""
@@ -32,6 +32,8 @@ class PathBound:
     path: tuple[int, ...]
     prices: Prices
     way: Way
+    carried: Indices
+    """What is remembered from node to node."""
     after: Values
     """Least cost after every state."""
     beside: Values
@@ -46,7 +48,7 @@ class PathBound:
 
         What is not below the limit is HUGE: it is not looked at.
         """
-        found, _ = marginals(self.way, self.after, limit)
+        found, _ = marginals(self.way, self.carried, self.after, limit)
         return [found[a:b] for a, b in zip(self.way.start, self.way.start[1:], strict=False)]
 
 
@@ -156,7 +158,9 @@ def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Cl
     instance = level.instance
     near = neighbourhoods(level, path, climb.slots if instance.coefficients.response + start.response > 0 else 1)
     prices = along(instance, list(path), start.capacity, start.response)
-    best = now = _bound(level, path, prices, near)
+    memory = _memory(near, units(instance)[1])
+    carried = carried_codes(near, memory["radix"], memory["stride"], memory["slot_of"], memory["codes"])
+    best = now = _bound(level, path, prices, (near, carried))
     step, stalled, mark, since = 1.0, 0, best.value, 0
     # Without delays a path knows no more than its operators one by one.
     rounds = climb.rounds if instance.coefficients.response + start.response > 0 else 0
@@ -169,7 +173,7 @@ def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Cl
             break
         goal = climb.target if climb.target < HUGE / 2 else best.value + 0.05 * abs(best.value) + 1e-9
         capacity = np.maximum(0.0, now.prices.capacity + step * max(goal - now.value, 1e-12) / norm * excess)
-        now = _bound(level, path, along(instance, list(path), capacity, start.response), near)
+        now = _bound(level, path, along(instance, list(path), capacity, start.response), (near, carried))
         if now.value > best.value + 1e-12:
             best, stalled = now, 0
         else:
@@ -183,14 +187,14 @@ def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Cl
     return best
 
 
-def _bound(level: NodeLevel, path: tuple[int, ...], prices: Prices, near: Indices) -> PathBound:
-    instance = level.instance
+def _bound(level: NodeLevel, path: tuple[int, ...], prices: Prices, remembered: tuple[Indices, Indices]) -> PathBound:
+    instance, (near, carried) = level.instance, remembered
     way = way_along(level, path, prices, near)
-    after = backward(way)
-    least, chosen = best_way(way, after)
+    after = backward(way, carried)
+    least, chosen = best_way(way, carried, after)
     beside = np.array([0.0 if i in path else float(level.unary(i, prices).min()) for i in range(len(instance.names))])
     value = least + float(beside.sum()) - room(instance, prices) if least < HUGE / 2 else HUGE
-    return PathBound(path, prices, way, after, beside, value, chosen)
+    return PathBound(path, prices, way, carried, after, beside, value, chosen)
 
 
 def _excess(level: NodeLevel, bound: PathBound) -> Values:
