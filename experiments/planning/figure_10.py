@@ -38,6 +38,10 @@ class GapLog:
     started: float = field(default_factory=perf_counter)
     heard: list[tuple[float, float]] = field(default_factory=list)
 
+    def prepares(self, what: str) -> None:  # noqa: ARG002 - whatever it is
+        """The time before the clock starts does not count here, either."""
+        self.started = perf_counter()
+
     def report(self, incumbent: float | None, bound: float | None, gap: float) -> None:  # noqa: ARG002 - the gap alone
         """Notes time and gap."""
         if isfinite(gap):

@@ -4,6 +4,7 @@ python -m experiments.planning.figure_9
 """
 
 from dataclasses import replace
+from textwrap import fill
 
 from experiments.planning.report import (
     COLOURS,
@@ -139,7 +140,7 @@ def _draw(found: dict[str, Sweep]) -> None:
         for k, (shape, entries) in enumerate(sweep.items()):
             panel.plot(values, [entry.mean_cpu for entry in entries], "o-", color=COLOURS[k], label=shape, ms=4)
         panel.set(yscale="log", ylabel="seconds", xlabel=field)
-        panel.set_title(f"{name}) by {what}", loc="left", fontsize=8)
+        panel.set_title(fill(f"{name}) by {what}", 50), loc="left", fontsize=8)
     figure.axes[0].legend(frameon=False)
     save_figure(NAME, figure)
 

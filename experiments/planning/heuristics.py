@@ -4,6 +4,7 @@ python -m experiments.planning.heuristics
 """
 
 from dataclasses import dataclass, replace
+from textwrap import fill
 
 import numpy as np
 
@@ -253,7 +254,9 @@ def _draw(found: list[Compared]) -> None:
         spread = k + np.linspace(-0.28, 0.28, len(ratios))
         axes.plot(spread, sorted(ratios), "o", ms=3, color=COLOURS[k // 3])
     axes.axhline(1.0, color="#6b7a88", lw=0.8)
-    axes.set_xticks(range(len(names)), [name.replace(", ", "\n", 1) for name in names], fontsize=6.5)
+    # Nine names side by side: each line is short, or they would run into each other.
+    labels = ["\n".join(fill(part, 12) for part in name.split(", ", 1)) for name in names]
+    axes.set_xticks(range(len(names)), labels, fontsize=6.5)
     axes.set_ylabel("times the optimum")
     axes.set_yscale("log")
     save_figure(NAME, figure)

@@ -2,6 +2,7 @@
 
 import io
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,11 @@ from rheostat.cli.evaluate import Downtime
 from rheostat.cli.output import WrongUse
 from rheostat.cli.plan_inputs import Files, Numbers, problem_of
 from rheostat.cli.plan_progress import ProgressLine, Watching
-from rheostat.cli.run_inputs import first_deployment
+from rheostat.cli.run_inputs import Wanted, first_deployment
 from rheostat.model.application import Application, Kind, Operator, Stream
 from rheostat.model.documents import read_deployment, read_objective
 from rheostat.model.full_restart import FullRestart
+from rheostat.model.objective import OdpObjective
 from rheostat.model.resources import DelayMatrix, Infrastructure, Node
 from rheostat.planning.planner import SILENT
 from rheostat.planning.problem import Limits
@@ -206,6 +208,12 @@ class TestProgress:
             progress.report(0.5, 0.25, 0.5)
         assert "cost 0.5000, bound 0.2500, gap 50.00 %" in screen.getvalue()
 
+    def test_what_comes_before_the_clock_is_said_too(self):
+        screen = io.StringIO()
+        with Watching("exact plans", "cost", Console(file=screen, force_terminal=True, width=80)) as progress:
+            progress.prepares("loads its code")
+        assert "exact plans: loads its code" in screen.getvalue()
+
     def test_elsewhere_there_is_none(self):
         screen = io.StringIO()
         with Watching("exact plans", "cost", Console(file=screen)) as progress:
@@ -227,15 +235,29 @@ class TestFirstDeployment:
         return Infrastructure("three", nodes, delays_ms=delays)
 
     def test_without_a_planner_it_is_the_first_node_with_room_with_one_the_best(self):
-        assert list(first_deployment(self.application(), self.network())["out"]) == ["near"]
-        assert list(first_deployment(self.application(), self.network(), "exact")["out"]) == ["by"]
+        wanted = Wanted(self.application(), self.network(), None)
+        assert list(first_deployment(wanted)["out"]) == ["near"]
+        assert list(first_deployment(wanted, "exact")["out"]) == ["by"]
+
+    def test_an_objective_says_what_is_best(self):
+        up = (Node("near", availability=0.99), Node("far", availability=0.99), Node("by", availability=0.5))
+        network = replace(self.network(), nodes=up)
+        quick = first_deployment(Wanted(self.application(), network, None, OdpObjective(1.0)), "exact")
+        safe = first_deployment(Wanted(self.application(), network, None, OdpObjective(0.0, 1.0)), "exact")
+        assert (list(quick["out"]), list(safe["out"])) == (["by"], ["near"])
 
     def test_what_a_planner_cannot_place_is_refused_with_its_reason(self):
         with pytest.raises(WrongUse, match="exact finds no deployment: operator in needs 1 per replica"):
-            first_deployment(self.application(), self.network(0.5), "exact")
+            first_deployment(Wanted(self.application(), self.network(0.5), None), "exact")
 
     def test_run_takes_one_or_the_other(self, rheostat, monkeypatch):
         monkeypatch.setattr(sys, "path", list(sys.path))
         both = rheostat("run", *CLICKS, "--planner", "exact", "--deployment", "lean.yaml")
         assert both.code == 2
         assert "give one of them" in both.err
+
+    def test_run_takes_an_objective_for_its_planner_alone(self, rheostat, monkeypatch):
+        monkeypatch.setattr(sys, "path", list(sys.path))
+        alone = rheostat("run", *CLICKS, "--objective", "objective.yaml")
+        assert alone.code == 2
+        assert "add --planner exact" in alone.err

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from rheostat.cli.output import WrongUse
-from rheostat.cli.run_inputs import find_wanted, first_deployment
+from rheostat.cli.run_inputs import Wanted, find_wanted, first_deployment
 from rheostat.cli.run_view import summary
 from rheostat.cli.running import Lines
 from rheostat.cli.scaling import scaled
@@ -80,10 +80,10 @@ def test_the_first_deployment_respects_pins_candidates_and_room():
         Operator("d", Kind.SINK, pin="n1"),
     )
     app = Application("x", operators, (Stream("a", "b"), Stream("b", "c"), Stream("c", "d")))
-    placed = first_deployment(app, Infrastructure("two", (Node("n1", 2), Node("n2", 3))))
+    placed = first_deployment(Wanted(app, Infrastructure("two", (Node("n1", 2), Node("n2", 3))), None))
     assert placed == Deployment.of({"a": {"n1": 1}, "b": {"n2": 2}, "c": {"n2": 1}, "d": {"n1": 1}})
     with pytest.raises(WrongUse, match="no node has room"):
-        first_deployment(app, Infrastructure("two", (Node("n1", 2), Node("n2", 2))))
+        first_deployment(Wanted(app, Infrastructure("two", (Node("n1", 2), Node("n2", 2))), None))
 
 
 @pytest.mark.parametrize(

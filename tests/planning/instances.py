@@ -1,4 +1,4 @@
-"""Small random problems by seed: general graphs, asymmetric delays, different nodes, pins, bandwidth, bounds.
+"""Small random problems by seed: general graphs, asymmetric delays, different nodes, pins, candidates, links, bounds.
 
 Numbers are drawn from continuous ranges, so that no bound is met exactly and solvers with different tolerances agree
 on what is feasible.
@@ -31,6 +31,8 @@ def random_problem(family: str, seed: int) -> Problem:
     nodes, operators = int(rng.integers(2, 5)), int(rng.integers(2, 5 if most == 2 else 6))
     infrastructure = _infrastructure(rng, nodes, bandwidth=family == "odp network")
     application = _application(rng, operators, infrastructure, most)
+    if seed % 3 == 2:
+        application = _confined(application, infrastructure, seed)
     current = _deployment(rng, application, infrastructure) if family.startswith("edrp") else None
     return Problem(application, infrastructure, _objective(rng, family), current, _downtime(rng, family))
 
@@ -101,6 +103,17 @@ def _operator(
         latency=latency,
         rate_tps=float(rng.uniform(20, 150)) if kind is Kind.SOURCE else 0.0,
     )
+
+
+def _confined(application: Application, infrastructure: Infrastructure, seed: int) -> Application:
+    """Some operators may run on some nodes only."""
+    rng = np.random.default_rng(seed)
+    names = [node.name for node in infrastructure.nodes]
+    confined = []
+    for operator in application.operators:
+        some = tuple(str(u) for u in rng.choice(names, len(names) - 1, replace=False))
+        confined.append(replace(operator, candidates=some) if operator.pin is None and rng.random() < 0.4 else operator)
+    return replace(application, operators=tuple(confined))
 
 
 def _deployment(

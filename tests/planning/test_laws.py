@@ -14,6 +14,7 @@ from rheostat.planning.local_search import LocalSearch
 from rheostat.planning.milp import Milp
 from rheostat.planning.normalisers import normalised
 from rheostat.planning.outcome import Outcome, Status
+from rheostat.planning.planner import Silent
 from rheostat.planning.problem import Limits, Problem
 from rheostat.planning.restricted import Restricted
 from rheostat.planning.sampling import Sampled
@@ -166,7 +167,7 @@ def test_the_reference_application_agrees_with_its_program() -> None:
 def test_progress_is_reported_and_only_gets_better() -> None:
     heard: list[tuple[float | None, float | None, float]] = []
 
-    class Listener:
+    class Listener(Silent):
         def report(self, incumbent: float | None, bound: float | None, gap: float) -> None:
             heard.append((incumbent, bound, gap))
 

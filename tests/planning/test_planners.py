@@ -12,7 +12,7 @@ from rheostat.model.resources import DelayMatrix, Infrastructure, Node
 from rheostat.planning.exhaustive import Exhaustive
 from rheostat.planning.normalisers import normalised
 from rheostat.planning.outcome import Status
-from rheostat.planning.planner import Unsuited
+from rheostat.planning.planner import Silent, Unsuited
 from rheostat.planning.problem import Limits, Problem
 from rheostat.planning.registry import PLANNERS, PROVING
 from tests.planning.instances import FAMILIES, random_problem
@@ -66,7 +66,7 @@ def test_only_a_proof_is_called_optimal(name: str) -> None:
 def test_what_is_found_is_reported(name: str) -> None:
     heard: list[float] = []
 
-    class Listener:
+    class Listener(Silent):
         def report(self, incumbent: float | None, *_: float | None) -> None:
             if incumbent is not None:
                 heard.append(incumbent)

@@ -47,7 +47,7 @@ def calibrate(
     shutil.rmtree(directory, ignore_errors=True)
     order = running.Order(
         stepped,
-        wanted.deployment or first_deployment(wanted.application, wanted.infrastructure),
+        wanted.deployment or first_deployment(wanted),
         directory.absolute(),
         running.NodeForm.EMBEDDED,
         seconds=seconds * len(_loads(loads)),

@@ -6,6 +6,8 @@ from math import inf, isfinite
 from rheostat.cli.evaluate import Downtime
 from rheostat.cli.inputs import find_sound, of_type, only
 from rheostat.cli.output import Complaint, WrongUse
+from rheostat.cli.plan_progress import Watching
+from rheostat.cli.plan_report import measure_of
 from rheostat.model.application import Application
 from rheostat.model.deployment import Deployment
 from rheostat.model.downtime import DowntimeModel
@@ -96,9 +98,15 @@ def outcome_of(name: str, problem: Problem, progress: Progress = SILENT) -> Outc
         raise WrongUse(Complaint(f"the planner {name} cannot be asked this: {refusal}", "ask exact")) from refusal
 
 
-def planned_deployment(application: Application, infrastructure: Infrastructure, name: str) -> Deployment:
-    """Where a planner would run an application at first, for the least response time."""
-    outcome = outcome_of(name, Problem(application, infrastructure))
+def first_problem(application: Application, infrastructure: Infrastructure, objective: Objective | None) -> Problem:
+    """Where should something run that does not run yet? For the least response time unless something else matters."""
+    return normalised(Problem(application, infrastructure, objective or OdpObjective()))
+
+
+def planned_deployment(problem: Problem, name: str) -> Deployment:
+    """Where a planner would run an application at first."""
+    with Watching(f"{name} plans", measure_of(problem)) as progress:
+        outcome = outcome_of(name, problem, progress)
     if outcome.deployment is None:
         remedy = "give --deployment, or nodes with more capacity"
         raise WrongUse(*(Complaint(f"{name} finds no deployment: {why}", remedy) for why in why_none(outcome)))

@@ -26,8 +26,12 @@ def progress_words(measure: str, incumbent: float | None, bound: float | None, g
 class ProgressLine:
     """The line, while a planner works."""
 
-    def __init__(self, status: Status, measure: str) -> None:
-        self._status, self._measure = status, measure
+    def __init__(self, status: Status, what: str, measure: str) -> None:
+        self._status, self._what, self._measure = status, what, measure
+
+    def prepares(self, what: str) -> None:
+        """Shows what it is doing before the clock starts."""
+        self._status.update(f"{self._what}: {what}")
 
     def report(self, incumbent: float | None, bound: float | None, gap: float) -> None:
         """Shows what is known now."""
@@ -39,14 +43,14 @@ class Watching(AbstractContextManager[Progress]):
 
     def __init__(self, what: str, measure: str, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True, highlight=False, markup=False)
-        self._measure = measure
+        self._what, self._measure = what, measure
         self._status = self._console.status(what) if self._console.is_terminal else None
 
     def __enter__(self) -> Progress:
         if self._status is None:
             return SILENT
         self._status.start()
-        return ProgressLine(self._status, self._measure)
+        return ProgressLine(self._status, self._what, self._measure)
 
     def __exit__(self, *raised: object) -> None:
         if self._status is not None:

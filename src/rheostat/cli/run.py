@@ -12,6 +12,8 @@ from rheostat.cli.output import Complaint, ExitCode, WrongUse
 from rheostat.cli.run_inputs import default_directory, find_wanted, first_deployment, read_profile
 
 app = typer.Typer(add_completion=False)
+PLANNED = ("s-edrp", "s-odp")
+"""Controls in which a planner decides while it runs."""
 
 
 class Nodes(StrEnum):
@@ -31,6 +33,9 @@ def run(
     deployment: Annotated[str | None, typer.Option(help="Who runs where at first; else one replica of each.")] = None,
     planner: Annotated[
         str | None, typer.Option(metavar="NAME", help="Who decides the first deployment, such as exact.")
+    ] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="What matters to the planner; else the response time alone.")
     ] = None,
     directory: Annotated[Path | None, typer.Option(help="Where its files lie; else .rheostat/NAME.")] = None,
     nodes: Annotated[Nodes, typer.Option(help="All nodes in one process, or a process for each.")] = Nodes.EMBEDDED,
@@ -69,12 +74,15 @@ def run(
     `deploy` change it while it runs, `rheostat stop` or Ctrl-C stop it. With --control managers do so by themselves:
     `rheostat history`, `explain` and `report` tell what they did, `rheostat pause-control` holds them back.
     """
-    if planner is not None and deployment is not None:
+    plans = control in PLANNED
+    if planner is not None and deployment is not None and not plans:
         raise WrongUse(Complaint("--planner and --deployment both say who runs where at first", "give one of them"))
-    wanted = find_wanted(application, infrastructure, deployment)
+    if objective is not None and planner is None and not plans:
+        raise WrongUse(Complaint("--objective says what a planner shall look for", "add --planner exact"))
+    wanted = find_wanted(application, infrastructure, deployment, objective)
     place = directory or default_directory(wanted.application)
     # Placed before Spark is started, so that it is told at once if there is no room.
-    at_first = wanted.deployment or first_deployment(wanted.application, wanted.infrastructure, planner)
+    at_first = wanted.deployment or first_deployment(wanted, planner)
     steered = None
     if control != "none":
         # Planners and policies take a moment to load, for those who ask for control alone.
@@ -82,7 +90,9 @@ def run(
         wishes = inputs.Wishes(
             control, policy, options or (), granting, granting_options or (), objective_ms, bound or (), period, settle
         )
-        steered = inputs.steered(replace(wishes, planner=planner, dry_run=dry_run), wanted.application)
+        steered = inputs.steered(
+            replace(wishes, planner=planner, objective=wanted.objective, dry_run=dry_run), wanted.application
+        )
     elif policy is not None or dry_run:
         raise WrongUse(Complaint("--policy and --dry-run are about control", "add --control, such as --control edf"))
     try:

@@ -16,6 +16,7 @@ from rheostat.model.application import Application, Operator
 from rheostat.model.deployment import Deployment, Replicas
 from rheostat.model.documents import Document, check_together
 from rheostat.model.graph import did_you_mean
+from rheostat.model.objective import Objective
 from rheostat.model.resources import Infrastructure
 
 IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
@@ -31,14 +32,18 @@ class Wanted:
     infrastructure: Infrastructure
     deployment: Deployment | None
     """None: `first_deployment` decides."""
+    objective: Objective | None = None
+    """What matters to planners; None: the response time alone."""
 
 
-def find_wanted(application: str, infrastructure: str, deployment: str | None) -> Wanted:
-    """The three, each of them sound and all together, or every complaint."""
+def find_wanted(
+    application: str, infrastructure: str, deployment: str | None = None, objective: str | None = None
+) -> Wanted:
+    """All of them, each of them sound and all together, or every complaint."""
     # The user's modules, here and on every node, lie where the command was given.
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
-    options = [] if deployment is None else [deployment]
+    options = [argument for argument in (deployment, objective) if argument is not None]
     if IMPORT_PATH.fullmatch(application) and not Path(application).exists():
         network, *others = find_sound([infrastructure], ["infrastructure"], options)
         documents = [Document("application", imported_application(application), Path(application)), network, *others]
@@ -54,8 +59,9 @@ def find_wanted(application: str, infrastructure: str, deployment: str | None) -
     if idle := [operator.name for operator in graph.operators if not operator.code]:
         what = f"these operators have no code to run: {', '.join(idle)}"
         raise WrongUse(Complaint(what, "write code: package.module:function for each", application))
-    given = None if deployment is None else only(documents[-1], Deployment, "deployment")
-    return Wanted(graph, network_value, given)
+    given = None if deployment is None else only(documents[2], Deployment, "deployment")
+    matters = None if objective is None else only(documents[-1], Objective, "objective")
+    return Wanted(graph, network_value, given, matters)
 
 
 def imported_application(path: str) -> Application:
@@ -105,17 +111,17 @@ def default_directory(application: Application) -> Path:
     return BASE / re.sub(r"[^\w.-]+", "-", application.name)
 
 
-def first_deployment(
-    application: Application, infrastructure: Infrastructure, planner: str | None = None
-) -> Deployment:
+def first_deployment(wanted: Wanted, planner: str | None = None) -> Deployment:
     """What a planner decides; without one the fewest replicas of every operator, pinned or on the first node with room.
 
     Operators with the least choice are placed first, so that nobody takes the only place another can have.
     """
+    application, infrastructure = wanted.application, wanted.infrastructure
     if planner is not None:
         # Planners are compiled code that takes a moment to load, for those who ask for one alone.
         planning = importlib.import_module("rheostat.cli.plan_inputs")
-        chosen: Deployment = planning.planned_deployment(application, infrastructure, planner)
+        problem = planning.first_problem(application, infrastructure, wanted.objective)
+        chosen: Deployment = planning.planned_deployment(problem, planner)
         return chosen
     room = {node.name: node.capacity for node in infrastructure.nodes}
     placed: dict[str, Replicas] = {}

@@ -6,14 +6,14 @@ from math import inf
 import numpy as np
 
 from rheostat.model.deployment import Deployment
-from rheostat.planning.candidates import Candidates
+from rheostat.planning.candidates import Candidates, downtimes
 from rheostat.planning.clock import Clock
 from rheostat.planning.elimination import HUGE, Structure
 from rheostat.planning.filtering import MOST, TooMany, surviving
 from rheostat.planning.instance import Instance
 from rheostat.planning.lagrangian import along
 from rheostat.planning.levels import NodeLevel
-from rheostat.planning.part import Part, searched
+from rheostat.planning.part import Part, narrowed, searched
 from rheostat.planning.path_bound import longest_chain
 from rheostat.planning.pauses import least_start_seconds, only_removals
 from rheostat.planning.pipeline import explored_pipeline, is_pipeline
@@ -23,8 +23,10 @@ from rheostat.planning.star import explored_star, is_star
 
 _GUESSES = (1.05, 1.2, 1.5, 2.5, 6.0)
 """Multiples of the bound that are tried as limits while no feasible deployment is known."""
-_MANY = 400
+_MANY = 8_000
 """Multisets of one operator from which on a lower limit is tried first."""
+_WIDE = 0.05
+"""Gap above which something in its lower half is looked for first: who finds it need not search the upper half."""
 _LEAST_SHARE = 0.01
 """Of the gap, at which lower limits are no longer tried."""
 _TRIES = 5
@@ -73,7 +75,8 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
     """Below ever higher limits, so that few multisets are generated at a time."""
     instance = relaxed.level.instance
     paid = instance.coefficients.downtime * floor
-    guesses, many, share = iter(_GUESSES), _MANY, 1.0
+    guesses, many = iter(_GUESSES), _MANY
+    share = 1.0 if found.upper - found.lower < _WIDE * abs(found.upper) else 0.5
     while not clock.is_over() and not found.complete:
         limit = min(found.upper, HUGE / 2)
         if found.deployment is None and (guess := next(guesses, None)) is not None:
@@ -118,9 +121,14 @@ def _within(
 ) -> Found:
     """Looks for something below a limit that starts a replica somewhere."""
     instance, (limit, least) = relaxed.level.instance, within
-    candidates = [_with_downtime(instance, i, c) for i, c in enumerate(generated)]
-    found = replace(found, generated=found.generated + sum(len(c) for c in candidates))
-    lower = inf
+    found = replace(found, generated=found.generated + sum(len(c) for c in generated))
+    whole = Part(instance, generated, relaxed, least, min(limit, found.upper))
+    fewer, lower = (None, inf) if min(map(len, generated)) == 0 else (narrowed(whole, clock)[0], inf)
+    if clock.is_over():
+        return found
+    # Downtimes only now, since they take long to compute.
+    left = [] if fewer is None else fewer.candidates
+    candidates = [_with_downtime(instance, i, c) for i, c in enumerate(left)]
     for floor, ceiling in _pauses(instance, candidates):
         if ceiling < least - 1e-9:
             continue
@@ -143,15 +151,18 @@ def _with_downtime(instance: Instance, operator: int, candidates: Candidates) ->
     if instance.current is None:
         return candidates
     current = instance.current[operator]
-    stays = np.array([candidates.chosen(row) == current for row in range(len(candidates))], dtype=bool)
-    pause = np.where(stays, 0.0, np.maximum(candidates.downtime, instance.restart_seconds))
+    chosen = [candidates.chosen(row) for row in range(len(candidates))]
+    stays = np.array([nodes == current for nodes in chosen], dtype=bool)
+    pause = np.where(stays, 0.0, np.maximum(downtimes(instance, operator, chosen), instance.restart_seconds))
     keep = np.nonzero(pause <= instance.problem.objective.bounds.downtime_seconds + 1e-9)[0]
     return replace(candidates, downtime=pause).rows(keep)
 
 
 def _pauses(instance: Instance, candidates: list[Candidates]) -> list[tuple[float, float]]:
     """Intervals of downtime to be searched one after another."""
-    values = np.unique(np.concatenate([c.downtime for c in candidates])) if candidates else np.zeros(1)
+    if not candidates:
+        return []
+    values = np.unique(np.concatenate([c.downtime for c in candidates]))
     if instance.coefficients.downtime == 0 or len(values) <= 1:
         return [(0.0, inf)]
     width = _SAME_PAUSE * float(values[-1])

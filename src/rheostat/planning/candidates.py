@@ -1,7 +1,7 @@
 """Which multisets of nodes can an operator run on, and what does each cost?"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import comb
 
@@ -88,15 +88,20 @@ def is_possible(instance: Instance, operator: int, nodes: tuple[int, ...]) -> bo
 
 def described(instance: Instance, operator: int, multisets: list[tuple[int, ...]]) -> Candidates:
     """Their costs."""
-    size = np.array([len(nodes) for nodes in multisets], dtype=np.int64)
     table = np.full((len(multisets), instance.most_replicas), -1, dtype=np.int64)
     for row, nodes in enumerate(multisets):
         table[row, : len(nodes)] = nodes
+    return replace(of_rows(instance, operator, table), downtime=downtimes(instance, operator, multisets))
+
+
+def of_rows(instance: Instance, operator: int, table: Indices) -> Candidates:
+    """Multisets row by row, node numbers in order and then -1; their costs, but for the downtime, which takes long."""
     present = table >= 0
+    size = present.sum(axis=1)
     speedups = np.where(present, instance.problem.infrastructure.speedups[table], np.inf)
     latency = instance.latencies[operator, size] / speedups.min(axis=1, initial=np.inf)
     term = np.where(present, instance.replica_terms[operator, table], 0.0).sum(axis=1)
-    return Candidates(table, size, latency, term, downtimes(instance, operator, multisets))
+    return Candidates(table, size, latency, term, np.zeros(len(table)))
 
 
 def downtimes(instance: Instance, operator: int, multisets: list[tuple[int, ...]]) -> Values:
@@ -104,7 +109,9 @@ def downtimes(instance: Instance, operator: int, multisets: list[tuple[int, ...]
     situation = instance.situation
     if situation is None:
         return np.zeros(len(multisets))
-    name, model = instance.names[operator], instance.problem.downtime
-    return np.array(
-        [operator_downtime_seconds(model, situation, name, instance.replicas(nodes)) for nodes in multisets]
-    )
+    name, model, known = instance.names[operator], instance.problem.downtime, instance.known_pauses[operator]
+    for nodes in multisets:
+        # The same multisets come again and again, below one limit after another.
+        if nodes not in known:
+            known[nodes] = operator_downtime_seconds(model, situation, name, instance.replicas(nodes))
+    return np.array([known[nodes] for nodes in multisets])

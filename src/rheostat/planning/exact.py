@@ -23,24 +23,26 @@ from rheostat.planning.outcome import Effort, Outcome, Status, answer, relative_
 from rheostat.planning.planner import SILENT, Progress
 from rheostat.planning.problem import Problem
 from rheostat.planning.progressing import Found
+from rheostat.planning.warming import made_ready
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
     """Finds the optimum and proves it, in the time it is given."""
 
-    beginning: LocalSearch = field(default_factory=lambda: LocalSearch(rounds=20_000, restarts=2))
+    beginning: LocalSearch = field(default_factory=lambda: LocalSearch(rounds=12_000, restarts=6))
     """Where the first feasible deployment comes from."""
     explains: bool = True
     """Whether it looks for the conflict in an infeasible problem."""
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The optimum, or the best found in time with its gap, or why there is none."""
+        made_ready(progress)
         clock = Clock(problem.limits.seconds)
         instance = Instance(normalised(problem))
         if not _has_choices(instance):
             return self._infeasible(instance, Effort(clock.seconds()))
-        first = improved(instance, self.beginning, clock)
+        first = improved(instance, _shortened(self.beginning, instance), clock)
         if first is not None:
             progress.report(_value(instance, first), None, inf)
         found = explored(instance, first, clock, lambda now: _report(instance, now, progress))
@@ -56,6 +58,15 @@ class Exact:
     def _infeasible(self, instance: Instance, effort: Effort) -> Outcome:
         conflict = explained(instance.problem, replace(self, explains=False)) if self.explains else ()
         return Outcome(Status.INFEASIBLE, effort=effort, conflict=conflict)
+
+
+_ROUNDS_PER_PLACE = 50
+"""Moves per operator and node it may be on: with few of these everything has been tried soon."""
+
+
+def _shortened(beginning: LocalSearch, instance: Instance) -> LocalSearch:
+    """No longer than a small problem is worth."""
+    return replace(beginning, rounds=min(beginning.rounds, _ROUNDS_PER_PLACE * int(instance.allowed.sum())))
 
 
 def _has_choices(instance: Instance) -> bool:

@@ -4,16 +4,14 @@ A multiset costs at least the mean over its nodes of what the node-level relaxat
 taken in ascending order of that, so that whole branches of multisets are cut off before they are written down.
 """
 
-from math import inf
-
 import numba
 import numpy as np
 
-from rheostat.planning.candidates import Candidates, described, multisets
+from rheostat.planning.candidates import Candidates, all_candidates, of_rows
 from rheostat.planning.elimination import HUGE
 from rheostat.planning.instance import Indices, Values
 from rheostat.planning.lagrangian import Bound, room
-from rheostat.planning.levels import NodeLevel, Prices
+from rheostat.planning.levels import NodeLevel
 from rheostat.planning.path_bound import PathBound
 
 MOST = 60_000
@@ -27,70 +25,61 @@ class TooMany(Exception):
 def surviving(level: NodeLevel, values: list[Values], limit: float, most: int = MOST) -> list[Candidates]:
     """For every operator the multisets whose bound is below the limit; raises TooMany if they are too many.
 
-    `values[i][m, choice]` bounds F if operator i has m replicas of which the choice stands for one.
+    `values[i][choice]` bounds F if operator i has a multiset for one of whose replicas the choice stands.
     """
     chosen = [_below(level, i, table, (limit, most)) for i, table in enumerate(values)]
-    return [described(level.instance, i, multisets) for i, multisets in enumerate(chosen)]
+    return [of_rows(level.instance, i, rows) for i, rows in enumerate(chosen)]
 
 
-def values_by_size(level: NodeLevel, bound: Bound) -> list[Values]:
-    """F at least, for every number of replicas and every choice of every operator, by the prices' messages."""
+def graph_values(level: NodeLevel, bound: Bound) -> list[Values]:
+    """F at least, for every choice of every operator, by the prices' messages."""
     spare = room(level.instance, bound.prices)
-    return [
-        _instead(level, (i, bound.prices), marginal - spare) for i, marginal in enumerate(bound.messages.marginals())
-    ]
+    return [marginal - spare for marginal in bound.messages.marginals()]
 
 
-def _instead(level: NodeLevel, of: tuple[int, Prices], marginal: Values) -> Values:
-    """Bounds with the best number of replicas turned into bounds for every number."""
-    by_size, best = level.by_size(*of), level.unary(*of)
-    return np.where(by_size < HUGE / 2, (marginal - best)[None, :] + by_size, inf)
+def path_values(level: NodeLevel, bound: PathBound, target: float) -> dict[int, Values]:
+    """The same for the operators on a path, by its dynamic program.
 
-
-def path_values_by_size(level: NodeLevel, bound: PathBound) -> dict[int, Values]:
-    """The same for the operators on a path, by its dynamic program."""
+    Of what is not below the target no more is known than that: nothing else may enter the mean over a multiset.
+    """
     spare = room(level.instance, bound.prices) - float(bound.beside.sum())
-    return {
-        i: _instead(level, (i, bound.prices), marginal - spare)
-        for i, marginal in zip(bound.path, bound.node_marginals(), strict=True)
-    }
+    if target >= HUGE / 2:
+        return {i: m - spare for i, m in zip(bound.path, bound.node_marginals(), strict=True)}
+    found = bound.node_marginals(target + spare)
+    return {i: np.minimum(m - spare, target) for i, m in zip(bound.path, found, strict=True)}
 
 
-def _below(level: NodeLevel, operator: int, values: Values, within: tuple[float, int]) -> list[tuple[int, ...]]:
+def _below(level: NodeLevel, operator: int, values: Values, within: tuple[float, int]) -> Indices:
     """Packed multisets by their own choice, spread ones by the mean over their nodes."""
-    instance, nodes, packed = level.instance, level.nodes[operator], level.packed[operator]
+    instance, nodes, replicas = level.instance, level.nodes[operator], level.replicas[operator]
     limit, most = within
     if instance.names[operator] in instance.problem.restriction:
         return _allowed_below(level, operator, values, limit)
-    rows, columns = np.nonzero((values < limit) & (packed[None, :] > 0))
-    chosen = {(int(nodes[c]),) * int(m) for m, c in zip(rows, columns, strict=True)}
-    spread = np.nonzero(packed == 0)[0]
-    for m in range(2, len(values)):
-        at = spread[values[m, spread] < HUGE / 2]
+    packed = np.nonzero((values < limit) & ~level.spread[operator])[0]
+    width = np.arange(instance.most_replicas)[None, :]
+    parts = [np.where(width < replicas[packed][:, None], nodes[packed][:, None], -1)]
+    for m in range(2, instance.most_replicas + 1):
+        at = np.nonzero(level.spread[operator] & (replicas == m) & (values < HUGE / 2))[0]
         if len(at):
-            chosen |= _spread_below(level, operator, (nodes[at], values[m, at], m), within)
-        if len(chosen) > most:
+            parts.append(_spread_below(level, operator, (nodes[at], values[at], m), within))
+        if sum(map(len, parts)) > most:
             raise TooMany
-    return sorted(chosen, key=lambda u: (len(u), u))
+    rows = np.concatenate(parts)
+    return np.asarray(rows[np.lexsort((*rows.T[::-1], (rows >= 0).sum(axis=1)))])
 
 
-def _allowed_below(level: NodeLevel, operator: int, values: Values, limit: float) -> list[tuple[int, ...]]:
+def _allowed_below(level: NodeLevel, operator: int, values: Values, limit: float) -> Indices:
     """Where only a few multisets are allowed, these are asked one by one; a choice that is gone is above any limit."""
-    kinds = zip(level.nodes[operator].tolist(), level.packed[operator].tolist(), strict=True)
-    column = {choice: c for c, choice in enumerate(kinds)}
-    found = []
-    for chosen in multisets(level.instance, operator):
-        kind = len(chosen) if chosen[0] == chosen[-1] else 0
-        columns = [column.get((u, kind)) for u in chosen]
-        bounds = [inf if c is None else float(values[len(chosen), c]) for c in columns]
-        if sum(bounds) / len(bounds) < limit:
-            found.append(chosen)
-    return found
+    options = all_candidates(level.instance, operator)
+    rows = level.choices_of(operator, options)
+    bounds = np.where(rows >= 0, values[rows], np.inf) if len(values) else np.full(rows.shape, np.inf)
+    mean = np.where(options.nodes >= 0, bounds, 0.0).sum(axis=1) / options.size
+    return np.asarray(options.nodes[mean < limit])
 
 
 def _spread_below(
     level: NodeLevel, operator: int, choices: tuple[Indices, Values, int], within: tuple[float, int]
-) -> set[tuple[int, ...]]:
+) -> Indices:
     (nodes, values, m), (limit, most) = choices, within
     instance = level.instance
     need = instance.resources[operator]
@@ -102,8 +91,9 @@ def _spread_below(
     rows = enumerate_below(np.ascontiguousarray(values[order]), fits[order], m, min(limit, HUGE / 2), most)
     if len(rows) > most:
         raise TooMany
-    found = {tuple(sorted(int(nodes[order[k]]) for k in row)) for row in rows}
-    return {row for row in found if row[0] != row[-1]}
+    found = np.sort(nodes[order[rows]], axis=1)
+    found = found[found[:, 0] != found[:, -1]]
+    return np.hstack([found, np.full((len(found), instance.most_replicas - m), -1, dtype=np.int64)])
 
 
 @numba.njit(cache=True)

@@ -216,6 +216,11 @@ class Instance:
         return self.problem.situation
 
     @cached_property
+    def known_pauses(self) -> tuple[dict[tuple[int, ...], float], ...]:
+        """t_D of the multisets that somebody has asked for, per operator."""
+        return tuple({} for _ in self.names)
+
+    @cached_property
     def restart_seconds(self) -> float:
         """What the application waits at least if anything changes at all: restarts of what stays [EDRP, eq. 33]."""
         if self.situation is None:

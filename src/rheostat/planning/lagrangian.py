@@ -111,17 +111,17 @@ def _violations(level: Level, bound: Bound) -> tuple[Values, float, list[int]]:
     chosen = bound.messages.decoded()
     use = np.zeros(len(instance.node_names))
     for i, choice in enumerate(chosen):
-        nodes, taken = level.use(i, choice, bound.prices)
+        nodes, taken = level.use(i, choice)
         use[nodes] += taken
     excess = use - instance.problem.infrastructure.capacities
     excess[(excess < 0) & (bound.prices.capacity <= 0)] = 0.0
-    path, length = _longest(level, bound, chosen)
+    path, length = _longest(level, chosen)
     most = instance.problem.objective.bounds.response_time_ms
     late = length / most - 1.0 if isfinite(most) else 0.0
     return excess, 0.0 if late < 0 and bound.prices.response <= 0 else late, path
 
 
-def _longest(level: Level, bound: Bound, chosen: list[int]) -> tuple[list[int], float]:
+def _longest(level: Level, chosen: list[int]) -> tuple[list[int], float]:
     instance = level.instance
     finished, before = np.zeros(len(chosen)), [-1] * len(chosen)
     for i, choice in enumerate(chosen):
@@ -130,7 +130,7 @@ def _longest(level: Level, bound: Bound, chosen: list[int]) -> tuple[list[int], 
                 arrival = finished[source] + level.delay(e)[chosen[source], choice]
                 if before[i] < 0 or arrival > finished[i]:
                     finished[i], before[i] = arrival, source
-        finished[i] += level.latency(i, choice, bound.prices)
+        finished[i] += level.latency(i, choice)
     path = [int(np.argmax(finished))]
     while before[path[0]] >= 0:
         path.insert(0, before[path[0]])

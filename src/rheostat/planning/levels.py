@@ -12,8 +12,10 @@ from typing import Protocol
 import numpy as np
 
 from rheostat.planning.candidates import Candidates
+from rheostat.planning.crowding import ways_to_all
 from rheostat.planning.elimination import HUGE
 from rheostat.planning.instance import TOLERANCE, Flags, Indices, Instance, Values
+from rheostat.planning.multiset_kernel import farthest_member
 from rheostat.planning.tables import stream_table
 
 
@@ -52,11 +54,11 @@ class Level(Protocol):
         """What a stream adds to F beside its delay, HUGE where the two cannot go together."""
         ...
 
-    def latency(self, operator: int, choice: int, prices: Prices) -> float:
+    def latency(self, operator: int, choice: int) -> float:
         """Latency of a choice."""
         ...
 
-    def use(self, operator: int, choice: int, prices: Prices) -> tuple[Indices, Values]:
+    def use(self, operator: int, choice: int) -> tuple[Indices, Values]:
         """Nodes and how much of them a choice takes."""
         ...
 
@@ -64,31 +66,37 @@ class Level(Protocol):
 class NodeLevel:
     """A node for every operator, which stands for a multiset that contains it.
 
-    A choice says what kind of multiset: all m replicas on the node ("packed"), or at least two different nodes
-    ("spread"). From any node the farthest of two different ones is at least as far as the nearest other node, which is
-    what a spread multiset costs at least, however well its stand-in lies.
+    A choice says what kind of multiset: so many replicas, all on the node ("packed"), or on at least two different
+    nodes ("spread"). However well the stand-in of a spread multiset lies, the others need room, too: what they
+    cost at least is the way to the nearest nodes that hold them all (`crowding`).
     """
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.nodes: list[Indices] = []
         """Node of every choice of every operator."""
-        self.packed: list[Indices] = []
-        """m of a packed choice, 0 for a spread one."""
+        self.replicas: list[Indices] = []
+        """m of every choice."""
+        self.spread: list[Flags] = []
+        """Whether a choice stands for replicas on different nodes."""
         for i, row in enumerate(instance.allowed):
-            nodes, packed = _stand_ins(instance, i, np.nonzero(row)[0])
+            nodes, replicas, spread = _stand_ins(instance, i, np.nonzero(row)[0])
             self.nodes.append(nodes)
-            self.packed.append(packed)
+            self.replicas.append(replicas)
+            self.spread.append(spread)
         self._tables: dict[tuple[str, int], Values] = {}
+        self._members: list[Candidates] | None = None
 
     def keep(self, operator: int, chosen: Flags) -> None:
         """Goes on with some of an operator's choices only."""
         self.nodes[operator] = self.nodes[operator][chosen]
-        self.packed[operator] = self.packed[operator][chosen]
+        self.replicas[operator] = self.replicas[operator][chosen]
+        self.spread[operator] = self.spread[operator][chosen]
         self._tables.clear()
 
     def keep_in(self, candidates: list[Candidates]) -> None:
-        """Goes on with the choices that stand for one of the given multisets."""
+        """Goes on with the choices that stand for one of the given multisets, and with nothing but these in mind."""
+        self._members = candidates
         for i, options in enumerate(candidates):
             wanted = np.zeros(len(self.nodes[i]), dtype=bool)
             rows = self.choices_of(i, options)
@@ -97,36 +105,28 @@ class NodeLevel:
 
     def choices_of(self, operator: int, options: Candidates) -> Indices:
         """For every replica of every multiset the choice that stands for it; -1 after the last, or if it is gone."""
-        packed = options.nodes[:, 0] == options.nodes[np.arange(len(options)), options.size - 1]
-        kind = np.where(packed, options.size, 0)
-        width = self.instance.most_replicas + 1
-        index = np.full((len(self.instance.node_names), width), -1, dtype=np.int64)
-        index[self.nodes[operator], self.packed[operator]] = np.arange(len(self.nodes[operator]))
-        return np.where(options.nodes >= 0, index[options.nodes, kind[:, None]], -1)
+        spread = options.nodes[:, 0] != options.nodes[np.arange(len(options)), options.size - 1]
+        index = np.full((len(self.instance.node_names), self.instance.most_replicas + 1, 2), -1, dtype=np.int64)
+        kinds = self.replicas[operator], self.spread[operator].astype(np.int64)
+        index[self.nodes[operator], *kinds] = np.arange(len(self.nodes[operator]))
+        chosen = index[options.nodes, options.size[:, None], spread.astype(np.int64)[:, None]]
+        return np.where(options.nodes >= 0, chosen, -1)
 
     def sizes(self) -> list[int]:
         """Choices of every operator."""
         return [len(nodes) for nodes in self.nodes]
 
-    def least_use(self, operator: int) -> Values:
-        """What a choice takes of its node at least."""
-        return np.asarray(self.instance.resources[operator] * np.maximum(self.packed[operator], 1))
-
-    def by_size(self, operator: int, prices: Prices) -> Values:
-        """Cost of a node as a member of a multiset of m nodes, a row per m; HUGE where m is not possible."""
-        instance, nodes, packed = self.instance, self.nodes[operator], self.packed[operator]
-        latency = instance.latencies[operator]
-        m = np.arange(len(latency))[:, None]
-        each = instance.replica_terms[operator, nodes] + instance.resources[operator] * prices.capacity[nodes]
-        factor = (instance.coefficients.response + prices.response) * prices.through[operator]
-        possible = np.isfinite(latency)
-        waits = np.where(possible, latency, 0.0)[:, None] / instance.problem.infrastructure.speedups[nodes]
-        fitting = np.where(packed > 0, m == packed, m > 1)
-        return np.where(possible[:, None] & fitting, factor * waits + m * each, HUGE)
+    def replicas_here(self, operator: int) -> Indices:
+        """How many replicas a choice has on its own node at least."""
+        return np.where(self.spread[operator], 1, self.replicas[operator])
 
     def unary(self, operator: int, prices: Prices) -> Values:
-        """The best number of replicas."""
-        return np.asarray(self.by_size(operator, prices).min(axis=0, initial=HUGE))
+        """Cost of a node as a member of its multiset: R, and the mean over all replicas of what each costs."""
+        instance, nodes, m = self.instance, self.nodes[operator], self.replicas[operator]
+        each = instance.replica_terms[operator, nodes] + instance.resources[operator] * prices.capacity[nodes]
+        factor = (instance.coefficients.response + prices.response) * prices.through[operator]
+        waits = instance.latencies[operator, m] / instance.problem.infrastructure.speedups[nodes]
+        return np.asarray(factor * waits + m * each)
 
     def delay(self, stream: int) -> Values:
         """See `_delay`; computed once."""
@@ -141,24 +141,40 @@ class NodeLevel:
         return self._tables["pair", stream]
 
     def _delay(self, stream: int) -> Values:
-        """d_(u,v), or the way to the nearest other node where an end is spread; with the hop if it is unavoidable."""
+        """d_(u,v), or the way to where all replicas of a spread end have room; with the hop if it is unavoidable."""
         instance = self.instance
         i, j = (int(end) for end in instance.edges[stream])
         network = instance.problem.infrastructure.network.delay_ms
         u, v = self.nodes[i], self.nodes[j]
         delays = network[np.ix_(u, v)]
-        onward = _nearest_other(network, instance.allowed[j])[u]
-        back = _nearest_other(network.T, instance.allowed[i])[v]
-        spread_i, spread_j = self.packed[i] == 0, self.packed[j] == 0
-        delays = np.where(spread_j[None, :], np.maximum(delays, onward[:, None]), delays)
-        delays = np.where(spread_i[:, None], np.maximum(delays, back[None, :]), delays)
+        delays = np.maximum(delays, self._away(network, i, j))
+        delays = np.maximum(delays, self._away(network.T, j, i).T)
         hop = instance.problem.hop_ms
         if not hop:
             return delays
-        same = (spread_i[:, None] & spread_j[None, :]) | (
-            (u[:, None] == v[None, :]) & (self.packed[i][:, None] == self.packed[j][None, :])
+        same = (self.replicas[i][:, None] == self.replicas[j][None, :]) & (
+            (self.spread[i][:, None] & self.spread[j][None, :])
+            | ((u[:, None] == v[None, :]) & (self.spread[i][:, None] == self.spread[j][None, :]))
         )
         return np.asarray(delays + hop * ~(same & bool(instance.fusable[stream])))
+
+    def _away(self, delay: Values, operator: int, other: int) -> Values:
+        """[choice, choice of the other]: the least delay to the farthest replica of the other, if that is spread."""
+        instance = self.instance
+        away = np.zeros((len(self.nodes[operator]), len(self.nodes[other])))
+        taken = self.replicas_here(operator) * instance.resources[operator]
+        for use in np.unique(taken):
+            rows = np.nonzero(taken == use)[0]
+            for m in np.unique(self.replicas[other][self.spread[other]]).tolist():
+                columns = np.nonzero(self.spread[other] & (self.replicas[other] == m))[0]
+                ways = ways_to_all(instance, delay, (other, m), float(use))
+                away[np.ix_(rows, columns)] = ways[self.nodes[operator][rows]][:, None]
+        if self._members is None:
+            return away
+        options = self._members[other]
+        farthest = np.full((len(delay), len(self.nodes[other])), np.inf)
+        farthest_member(np.array(delay, order="C"), options.nodes, self.choices_of(other, options), farthest)
+        return np.maximum(away, np.where(np.isfinite(farthest), farthest, 0.0)[self.nodes[operator]])
 
     def _pair(self, stream: int) -> Values:
         """Prices of one tuple per second, availability of one pair of replicas at least."""
@@ -168,39 +184,33 @@ class NodeLevel:
         least = _least(instance, i) * _least(instance, j)
         table = instance.rates[stream] * instance.rate_terms[between] + least * instance.pair_terms[between]
         room = instance.problem.infrastructure.capacities[self.nodes[i]] + TOLERANCE
-        tight = self.least_use(i)[:, None] + self.least_use(j)[None, :] > room[:, None]
+        use_i, use_j = (self.replicas_here(o) * instance.resources[o] for o in (i, j))
+        tight = use_i[:, None] + use_j[None, :] > room[:, None]
         same = self.nodes[i][:, None] == self.nodes[j][None, :]
         return np.asarray(np.where(same & tight, HUGE, table))
 
-    def latency(self, operator: int, choice: int, prices: Prices) -> float:
-        """With the best number of replicas."""
-        m = int(np.argmin(self.by_size(operator, prices)[:, choice]))
+    def latency(self, operator: int, choice: int) -> float:
+        """R with so many replicas on such nodes."""
         speed = self.instance.problem.infrastructure.speedups[self.nodes[operator][choice]]
-        return float(self.instance.latencies[operator, m] / speed)
+        return float(self.instance.latencies[operator, self.replicas[operator][choice]] / speed)
 
-    def use(self, operator: int, choice: int, prices: Prices) -> tuple[Indices, Values]:
+    def use(self, operator: int, choice: int) -> tuple[Indices, Values]:
         """All replicas on the one node."""
-        m = int(np.argmin(self.by_size(operator, prices)[:, choice]))
+        m = self.replicas[operator][choice]
         return self.nodes[operator][choice : choice + 1], np.array([m * self.instance.resources[operator]])
 
 
-def _stand_ins(instance: Instance, operator: int, nodes: Indices) -> tuple[Indices, Indices]:
+def _stand_ins(instance: Instance, operator: int, nodes: Indices) -> tuple[Indices, Indices, Flags]:
     """Packed choices that fit and are not saturated, then spread ones if there can be any."""
-    possible = [int(m) for m in np.nonzero(np.isfinite(instance.latencies[operator]))[0]]
-    capacity = instance.problem.infrastructure.capacities
-    pairs = [
-        (int(u), m) for m in possible for u in nodes if m * instance.resources[operator] <= capacity[u] + TOLERANCE
-    ]
-    if len(nodes) > 1 and any(m > 1 for m in possible):
-        pairs += [(int(u), 0) for u in nodes]
-    table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return table[:, 0], table[:, 1]
-
-
-def _nearest_other(delay: Values, allowed: Flags) -> Values:
-    """From every node the delay to the nearest other one that is allowed; 0 if there is none."""
-    away = np.where(allowed[None, :] & ~np.eye(len(delay), dtype=bool), delay, np.inf).min(axis=1)
-    return np.where(np.isfinite(away), away, 0.0)
+    possible = np.nonzero(np.isfinite(instance.latencies[operator]))[0]
+    room = instance.problem.infrastructure.capacities[nodes] + TOLERANCE
+    m, at = np.nonzero(possible[:, None] * instance.resources[operator] <= room[None, :])
+    several = possible[possible > 1] if len(nodes) > 1 else possible[:0]
+    return (
+        np.concatenate([nodes[at], np.tile(nodes, len(several))]),
+        np.concatenate([possible[m], np.repeat(several, len(nodes))]),
+        np.concatenate([np.zeros(len(at), dtype=bool), np.ones(len(several) * len(nodes), dtype=bool)]),
+    )
 
 
 def _least(instance: Instance, operator: int) -> int:
@@ -259,11 +269,11 @@ class OptionLevel:
                 table[np.ix_(before, after)] = np.where(over, HUGE, table[np.ix_(before, after)])
         return table
 
-    def latency(self, operator: int, choice: int, prices: Prices) -> float:  # noqa: ARG002 - the size is chosen here
+    def latency(self, operator: int, choice: int) -> float:
         """R_{i,𝒰}."""
         return float(self.candidates[operator].latency[choice])
 
-    def use(self, operator: int, choice: int, prices: Prices) -> tuple[Indices, Values]:  # noqa: ARG002 - no choice left
+    def use(self, operator: int, choice: int) -> tuple[Indices, Values]:
         """𝒰(u) Res_i."""
         taken = self.taken[operator][choice]
         nodes = np.nonzero(taken)[0]

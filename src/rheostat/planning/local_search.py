@@ -4,12 +4,17 @@ An answer of its own only when somebody asks for it; to `exact` it is where to b
 (what a change of an operator costs typically) and computed exactly for what is handed out.
 """
 
+import itertools
 from dataclasses import dataclass, replace
+from functools import cache
 from math import inf
 
 import numpy as np
 
+from rheostat.model.application import Application, Kind, Operator
 from rheostat.model.deployment import Deployment
+from rheostat.model.latency import Constant
+from rheostat.model.resources import Infrastructure, Node
 from rheostat.planning.annealing import Landscape, anneal
 from rheostat.planning.candidates import downtimes, is_possible
 from rheostat.planning.clock import Clock
@@ -32,6 +37,7 @@ class LocalSearch:
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The best it comes across."""
+        compiled_annealing()
         clock = Clock(problem.limits.seconds)
         instance = Instance(normalised(problem))
         if conflict := seen_at_once(instance):
@@ -45,21 +51,28 @@ class LocalSearch:
         return outcome
 
 
+@cache
+def compiled_annealing() -> None:
+    """Loads the hot loop, or compiles it, so that no limit has to wait for that."""
+    operators = (Operator("o", Kind.SOURCE, latency=Constant(1.0), rate_tps=1.0),)
+    problem = Problem(Application("one", operators), Infrastructure("one", (Node("n", resources=1.0),)))
+    improved(Instance(normalised(problem)), LocalSearch(rounds=1, restarts=1), Clock())
+
+
 def improved(instance: Instance, settings: LocalSearch, clock: Clock) -> Deployment | None:
     """The best feasible deployment of all restarts, also what runs now and the given start considered."""
     problem = instance.problem
     found = [d for d in (problem.start, problem.current) if d is not None]
     landscape = _landscape(instance)
-    start = _greedy(instance)
     rounds = min(settings.rounds, 300 * int(instance.allowed.sum()))
-    if start is not None:
-        for number in range(settings.restarts):
-            if clock.is_over():
-                break
-            value, nodes, size = anneal(landscape, *start, rounds, settings.seed + number)
-            if np.isfinite(value):
-                chosen = [tuple(int(u) for u in row[:m]) for row, m in zip(nodes, size, strict=True)]
-                found.append(instance.deployment(chosen))
+    for number, around in zip(range(settings.restarts), itertools.cycle(_central(instance)), strict=False):
+        start = _greedy(instance, around)
+        if start is None or clock.is_over():
+            break
+        value, nodes, size = anneal(landscape, *start, rounds, settings.seed + number)
+        if np.isfinite(value):
+            chosen = [tuple(int(u) for u in row[:m]) for row, m in zip(nodes, size, strict=True)]
+            found.append(instance.deployment(chosen))
     return best_of(problem, found)
 
 
@@ -76,8 +89,23 @@ def best_of(problem: Problem, deployments: list[Deployment]) -> Deployment | Non
     return best
 
 
-def _greedy(instance: Instance) -> tuple[Indices, Indices] | None:
-    """The fewest replicas that are not saturated, each as near to its inputs as there is room; None if impossible."""
+def _central(instance: Instance) -> list[int]:
+    """Nodes by how near the others are that are needed if everything is close together, the best first.
+
+    Annealing moves replicas one by one, and hardly ever everything to another part of the network: so it starts in
+    several.
+    """
+    delay, room = instance.problem.infrastructure.network.delay_ms, instance.problem.infrastructure.capacities
+    needed = int(np.ceil(2 * instance.resources.sum() / max(float(room.mean()), 1e-9)))
+    nearest = np.sort(delay + delay.T, axis=1)[:, : max(2, needed)]
+    return [int(u) for u in np.argsort(nearest.mean(axis=1), kind="stable")]
+
+
+def _greedy(instance: Instance, around: int) -> tuple[Indices, Indices] | None:
+    """The fewest replicas that are not saturated, each as near to its inputs as there is room; None if impossible.
+
+    Who has no inputs yet is placed near the node `around` which the deployment is to be.
+    """
     capacity = instance.problem.infrastructure.capacities.copy()
     delay = instance.problem.infrastructure.network.delay_ms
     nodes = np.zeros((len(instance.names), instance.most_replicas), dtype=np.int64)
@@ -88,7 +116,7 @@ def _greedy(instance: Instance) -> tuple[Indices, Indices] | None:
             return None
         size[i] = possible[0]
         inputs = [int(s) for s, t in instance.edges if t == i and size[s]]
-        far = sum((delay[nodes[s, 0]] for s in inputs), np.zeros(len(delay)))
+        far = sum((delay[nodes[s, 0]] for s in inputs), np.zeros(len(delay))) if inputs else delay[around]
         for k in range(size[i]):
             full = capacity < instance.resources[i] - 1e-9
             u = int(np.argmin(np.where(instance.allowed[i], far + 1e6 * full, inf)))

@@ -8,10 +8,10 @@ import numpy as np
 from rheostat.planning.candidates import Candidates
 from rheostat.planning.clock import Clock
 from rheostat.planning.elimination import HUGE
-from rheostat.planning.filtering import path_values_by_size
 from rheostat.planning.instance import Instance
 from rheostat.planning.lagrangian import Ascent, Bound, best_bound, room
 from rheostat.planning.levels import NodeLevel, OptionLevel
+from rheostat.planning.multisets import worthwhile
 from rheostat.planning.path_bound import Climb, PathBound, affordable_slots, path_bound
 from rheostat.planning.progressing import Found, enough
 from rheostat.planning.relaxed import Relaxed
@@ -21,7 +21,7 @@ from rheostat.planning.symmetry import classes
 
 _CELLS = 5_000_000
 """Entries of all stream tables together beyond which the multisets are too many."""
-_STEPS = 300_000
+_STEPS = 400_000
 """Steps of a pass along the path."""
 
 
@@ -64,23 +64,23 @@ def searched(part: Part, found: Found, clock: Clock) -> tuple[Found, float]:
 def _searched(part: Part, found: Found, clock: Clock, *, exchangeable: bool = False) -> tuple[Found, float]:
     """By the path, by elimination over all operators, and then one by one."""
     nothing = part.goal + part.paid
-    narrowed, level, along_path = _narrowed(part, clock)
-    if narrowed is None or along_path.value >= part.goal:
+    fewer, level, along_path = narrowed(part, clock)
+    if fewer is None or along_path.value >= part.goal:
         return found, nothing
     lower = max(part.relaxed.lower, along_path.value) + part.paid
     if clock.is_over():
         return found, lower
-    if _cells(narrowed) > _CELLS:
+    if _cells(fewer) > _CELLS:
         return replace(found, note="too many multisets"), lower
-    outcome = _by_messages(narrowed, along_path, clock)
+    outcome = _by_messages(fewer, along_path, clock)
     if outcome is None:
         return found, nothing
-    narrowed, bound = outcome
+    fewer, bound = outcome
     if clock.is_over():
         return found, max(lower, bound.value + part.paid)
     # The path's level has a stand-in for every multiset before the last filter, so for those that are left, too.
     bounds = Bounds(bound, along_path, level, exchangeable)
-    options = OptionLevel(part.instance, narrowed.candidates)
+    options = OptionLevel(part.instance, fewer.candidates)
     within = Within(part.limit, part.floor, part.instance.problem.limits.gap)
     result = search(options, bounds, within, clock)
     found = replace(found, explored=found.explored + result.explored)
@@ -115,34 +115,23 @@ def _cells(part: Part) -> int:
     return sum(sizes[i] * sizes[j] for i, j in part.instance.edges.tolist())
 
 
-def _narrowed(part: Part, clock: Clock) -> tuple[Part | None, NodeLevel, PathBound]:
+def narrowed(part: Part, clock: Clock) -> tuple[Part | None, NodeLevel, PathBound]:
     """Fewer multisets, by the path with only the stand-ins that are needed; None if nothing is left."""
     path, prices = part.relaxed.path, part.relaxed.prices
     while True:
         level = NodeLevel(part.instance)
         level.keep_in(part.candidates)
         slots = affordable_slots(level, path, _STEPS)
-        bound = path_bound(level, path, prices, Climb(slots, 10, part.goal), clock)
+        bound = path_bound(level, path, prices, Climb(slots, 6, part.goal), clock)
         if bound.value >= part.goal:
             return None, level, bound
-        values = path_values_by_size(level, bound)
-        kept = [
-            c.rows(_cheap(level, i, c, values[i], part.goal)) if i in values else c
-            for i, c in enumerate(part.candidates)
-        ]
+        kept = worthwhile(level, bound, part.candidates, part.goal)
         if min(len(c) for c in kept) == 0:
             return None, level, bound
         before, after = sum(len(c) for c in part.candidates), sum(len(c) for c in kept)
         part, prices = replace(part, candidates=kept), bound.prices
         if after > 0.8 * before or clock.is_over():
             return part, level, bound
-
-
-def _cheap(level: NodeLevel, operator: int, options: Candidates, values: np.ndarray, goal: float) -> np.ndarray:
-    """Rows of the multisets whose mean is below the goal."""
-    rows = level.choices_of(operator, options)
-    costs = np.where(rows >= 0, values[options.size[:, None], rows], 0.0).sum(axis=1) / options.size
-    return np.nonzero(costs < goal)[0]
 
 
 def _by_messages(part: Part, known: PathBound, clock: Clock) -> tuple[Part, Bound] | None:

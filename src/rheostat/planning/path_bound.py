@@ -17,8 +17,10 @@ from rheostat.planning.elimination import HUGE
 from rheostat.planning.instance import Indices, Instance, Values
 from rheostat.planning.lagrangian import along, room
 from rheostat.planning.levels import NodeLevel, Prices
-from rheostat.planning.path_kernel import Way, backward, best_way, marginals
+from rheostat.planning.path_kernel import Way, backward, best_way, carried_codes, marginals
 
+_TRIED = 12
+"""Candidates next that are tried for a state, about: those that seem best come first, and mostly one of them is."""
 _MOST_UNITS = 12
 """Finest division of a node's capacity that is remembered."""
 
@@ -30,6 +32,8 @@ class PathBound:
     path: tuple[int, ...]
     prices: Prices
     way: Way
+    carried: Indices
+    """What is remembered from node to node."""
     after: Values
     """Least cost after every state."""
     beside: Values
@@ -39,9 +43,12 @@ class PathBound:
     taken: Indices
     """The relaxed answer: a candidate per position."""
 
-    def node_marginals(self) -> list[Values]:
-        """For every position a lower bound of F with each candidate, in the order of the level's nodes."""
-        found = marginals(self.way, self.after)
+    def node_marginals(self, limit: float = HUGE) -> list[Values]:
+        """For every position the least cost with each candidate, in the order of the level's nodes.
+
+        What is not below the limit is HUGE: it is not looked at.
+        """
+        found, _ = marginals(self.way, self.carried, self.after, limit)
         return [found[a:b] for a, b in zip(self.way.start, self.way.start[1:], strict=False)]
 
 
@@ -96,7 +103,7 @@ def way_along(level: NodeLevel, path: tuple[int, ...], prices: Prices, near: Ind
         own=np.concatenate([level.unary(i, prices) for i in path]),
         between=np.array(between or [0]),
         tables=np.concatenate(tables) if tables else np.zeros(1),
-        need=np.concatenate([need[i] * np.maximum(level.packed[i], 1) for i in path]),
+        need=np.concatenate([need[i] * level.replicas_here(i) for i in path]),
         room=rooms,
         near=near,
         **memory,
@@ -129,10 +136,10 @@ def neighbourhoods(level: NodeLevel, path: tuple[int, ...], slots: int) -> Indic
 def affordable_slots(level: NodeLevel, path: tuple[int, ...], most: int) -> int:
     """How many nodes can be remembered so that a pass takes at most so many steps."""
     sizes = [len(level.nodes[i]) for i in path]
-    steps = sum(a * b for a, b in itertools.pairwise(sizes)) or 1
+    pairs, states = sum(a * b for a, b in itertools.pairwise(sizes)), sum(sizes)
     radix = float(np.median(units(level.instance)[1])) + 1
     slots = 1
-    while slots < min(8, len(level.instance.node_names)) and steps * radix ** (slots + 1) <= most:
+    while slots < min(8, len(level.instance.node_names)) and pairs + _TRIED * states * radix ** (slots + 1) <= most:
         slots += 1
     return slots
 
@@ -151,7 +158,9 @@ def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Cl
     instance = level.instance
     near = neighbourhoods(level, path, climb.slots if instance.coefficients.response + start.response > 0 else 1)
     prices = along(instance, list(path), start.capacity, start.response)
-    best = now = _bound(level, path, prices, near)
+    memory = _memory(near, units(instance)[1])
+    carried = carried_codes(near, memory["radix"], memory["stride"], memory["slot_of"], memory["codes"])
+    best = now = _bound(level, path, prices, (near, carried))
     step, stalled, mark, since = 1.0, 0, best.value, 0
     # Without delays a path knows no more than its operators one by one.
     rounds = climb.rounds if instance.coefficients.response + start.response > 0 else 0
@@ -164,7 +173,7 @@ def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Cl
             break
         goal = climb.target if climb.target < HUGE / 2 else best.value + 0.05 * abs(best.value) + 1e-9
         capacity = np.maximum(0.0, now.prices.capacity + step * max(goal - now.value, 1e-12) / norm * excess)
-        now = _bound(level, path, along(instance, list(path), capacity, start.response), near)
+        now = _bound(level, path, along(instance, list(path), capacity, start.response), (near, carried))
         if now.value > best.value + 1e-12:
             best, stalled = now, 0
         else:
@@ -178,14 +187,14 @@ def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Cl
     return best
 
 
-def _bound(level: NodeLevel, path: tuple[int, ...], prices: Prices, near: Indices) -> PathBound:
-    instance = level.instance
+def _bound(level: NodeLevel, path: tuple[int, ...], prices: Prices, remembered: tuple[Indices, Indices]) -> PathBound:
+    instance, (near, carried) = level.instance, remembered
     way = way_along(level, path, prices, near)
-    after = backward(way)
-    least, chosen = best_way(way, after)
+    after = backward(way, carried)
+    least, chosen = best_way(way, carried, after)
     beside = np.array([0.0 if i in path else float(level.unary(i, prices).min()) for i in range(len(instance.names))])
     value = least + float(beside.sum()) - room(instance, prices) if least < HUGE / 2 else HUGE
-    return PathBound(path, prices, way, after, beside, value, chosen)
+    return PathBound(path, prices, way, carried, after, beside, value, chosen)
 
 
 def _excess(level: NodeLevel, bound: PathBound) -> Values:
@@ -193,10 +202,10 @@ def _excess(level: NodeLevel, bound: PathBound) -> Values:
     use = np.zeros(len(instance.node_names))
     for p, i in enumerate(bound.path):
         choice = int(bound.taken[p] - bound.way.start[p])
-        nodes, taken = level.use(i, choice, bound.prices)
+        nodes, taken = level.use(i, choice)
         use[nodes] += taken
     for i in set(range(len(instance.names))) - set(bound.path):
-        nodes, taken = level.use(i, int(np.argmin(level.unary(i, bound.prices))), bound.prices)
+        nodes, taken = level.use(i, int(np.argmin(level.unary(i, bound.prices))))
         use[nodes] += taken
     excess = use - instance.problem.infrastructure.capacities
     excess[(excess < 0) & (bound.prices.capacity <= 0)] = 0.0

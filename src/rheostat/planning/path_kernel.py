@@ -44,23 +44,33 @@ class Way(NamedTuple):
 
 
 @numba.njit(cache=True)
-def moved(w: Way, u: int, code: int, v: int, need: int) -> int:  # pragma: no cover - compiled
-    """The code at v after going there from u; -1 if v is full."""
-    at = w.slot_of[u, v]
-    taken = need
-    if at >= 0:
-        taken += (code // w.stride[u, at]) % w.radix[u, at]
-    if taken > w.room[v]:
+def carried_codes(
+    near: Indices, radix: Indices, stride: Indices, slot_of: Indices, codes: Indices
+) -> Indices:  # pragma: no cover - compiled
+    """[u, v, code]: what is still remembered at v of a code at u. Asked for so often that it is written down once."""
+    size = len(near)
+    table = np.zeros((size, size, codes.max()), dtype=np.int64)
+    for u in range(size):
+        for v in range(size):
+            for g in range(near.shape[1]):
+                if near[v, g] < 0:
+                    break
+                at = slot_of[u, near[v, g]]
+                if at >= 0:
+                    for code in range(codes[u]):
+                        table[u, v, code] += ((code // stride[u, at]) % radix[u, at]) * stride[v, g]
+    return table
+
+
+@numba.njit(cache=True)
+def moved(w: Way, carried: Indices, u: int, code: int, j: int) -> int:  # pragma: no cover - compiled
+    """The code at candidate j after going there from u; -1 if its node is full."""
+    v = w.node[j]
+    kept = carried[u, v, code]
+    # A node is the first of its own neighbourhood, so its digit is the lowest.
+    if kept % w.radix[v, 0] + w.need[j] > w.room[v]:
         return -1
-    result = taken * w.stride[v, 0]
-    for g in range(1, w.near.shape[1]):
-        x = w.near[v, g]
-        if x < 0:
-            break
-        at = w.slot_of[u, x]
-        if at >= 0:
-            result += ((code // w.stride[u, at]) % w.radix[u, at]) * w.stride[v, g]
-    return int(result)
+    return int(kept + w.need[j])
 
 
 _FIRST = 16
@@ -68,7 +78,7 @@ _FIRST = 16
 
 
 @numba.njit(cache=True)
-def backward(w: Way) -> Values:  # pragma: no cover - compiled
+def backward(w: Way, carried: Indices) -> Values:  # pragma: no cover - compiled
     """Least cost after every state, its own cost not included."""
     positions = len(w.start) - 1
     value = np.zeros(w.values[-1])
@@ -80,16 +90,16 @@ def backward(w: Way) -> Values:  # pragma: no cover - compiled
             least[b] = w.own[first + b] + value[w.values[first + b]]
         for i in range(w.start[p], w.start[p + 1]):
             row = w.between[p] + (i - w.start[p]) * width
-            _after_candidate(w, value, i, (row, first), least + w.tables[row : row + width])
+            _after_candidate(w, carried, value, (i, row, first), least + w.tables[row : row + width])
     return value
 
 
 @numba.njit(cache=True)
 def _after_candidate(
-    w: Way, value: Values, i: int, where: tuple[int, int], ahead: Values
+    w: Way, carried: Indices, value: Values, where: tuple[int, int, int], ahead: Values
 ) -> None:  # pragma: no cover - compiled
     """Values of all codes of a candidate; `ahead` bounds the cost by way of each candidate next."""
-    row, first = where
+    i, row, first = where
     width = len(ahead)
     limit = HUGE
     order = np.arange(width)
@@ -98,31 +108,36 @@ def _after_candidate(
         order = np.nonzero(ahead <= limit)[0]
     order = order[np.argsort(ahead[order])]
     for code in range(w.codes[w.node[i]]):
-        best = _best_next(w, value, (i, code, row, first), ahead, order)
+        best = _best_next(w, (carried, value), (i, code, row, first), ahead, order)
         if best > limit and len(order) < width:
-            best = _best_next(w, value, (i, code, row, first), ahead, np.argsort(ahead))
+            best = _best_next(w, (carried, value), (i, code, row, first), ahead, np.argsort(ahead))
         value[w.values[i] + code] = best
 
 
 @numba.njit(cache=True)
 def _best_next(
-    w: Way, value: Values, state: tuple[int, int, int, int], ahead: Values, order: Indices
+    w: Way, known: tuple[Indices, Values], state: tuple[int, int, int, int], ahead: Values, order: Indices
 ) -> float:  # pragma: no cover - compiled
-    i, code, row, first = state
+    (carried, value), (i, code, row, first) = known, state
     best = HUGE
     for b in order:
         if ahead[b] >= best:
             break
         j = first + b
-        after = moved(w, w.node[i], code, w.node[j], w.need[j])
+        after = moved(w, carried, w.node[i], code, j)
         if after >= 0:
             best = min(best, w.tables[row + b] + w.own[j] + value[w.values[j] + after])
     return best
 
 
 @numba.njit(cache=True)
-def marginals(w: Way, value: Values) -> Values:  # pragma: no cover - compiled
-    """Least cost of a whole path through every candidate."""
+def marginals(
+    w: Way, carried: Indices, value: Values, limit: float
+) -> tuple[Values, Values]:  # pragma: no cover - compiled
+    """Least cost of a whole path through every candidate, and least cost up to every state, its own included.
+
+    States through which no path is below the limit are left out: theirs is HUGE.
+    """
     positions = len(w.start) - 1
     so_far = np.full(len(value), HUGE)
     found = np.full(len(w.node), HUGE)
@@ -135,7 +150,7 @@ def marginals(w: Way, value: Values) -> Values:  # pragma: no cover - compiled
             u = w.node[i]
             for code in range(w.codes[u]):
                 here = so_far[w.values[i] + code]
-                if here >= HUGE:
+                if here + value[w.values[i] + code] >= limit:
                     continue
                 found[i] = min(found[i], here + value[w.values[i] + code])
                 if p == positions - 1:
@@ -144,15 +159,15 @@ def marginals(w: Way, value: Values) -> Values:  # pragma: no cover - compiled
                 row = w.between[p] + (i - w.start[p]) * width
                 for b in range(width):
                     j = w.start[p + 1] + b
-                    after = moved(w, u, code, w.node[j], w.need[j])
+                    after = moved(w, carried, u, code, j)
                     if after >= 0:
                         cell = w.values[j] + after
                         so_far[cell] = min(so_far[cell], here + w.tables[row + b] + w.own[j])
-    return found
+    return found, so_far
 
 
 @numba.njit(cache=True)
-def best_way(w: Way, value: Values) -> tuple[float, Indices]:  # pragma: no cover - compiled
+def best_way(w: Way, carried: Indices, value: Values) -> tuple[float, Indices]:  # pragma: no cover - compiled
     """The least cost of a path, and a candidate per position that attains it; HUGE if there is none."""
     positions = len(w.start) - 1
     chosen = np.full(positions, -1, dtype=np.int64)
@@ -174,7 +189,7 @@ def best_way(w: Way, value: Values) -> tuple[float, Indices]:  # pragma: no cove
         best, next_code = HUGE, -1
         for b in range(width):
             j = w.start[p + 1] + b
-            after = moved(w, u, code, w.node[j], w.need[j])
+            after = moved(w, carried, u, code, j)
             if after >= 0:
                 here = w.tables[row + b] + w.own[j] + value[w.values[j] + after]
                 if here < best:

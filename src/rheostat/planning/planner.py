@@ -9,6 +9,10 @@ from rheostat.planning.problem import Problem
 class Progress(Protocol):
     """Hears of a search under way, in the objective's own terms."""
 
+    def prepares(self, what: str) -> None:
+        """Before the search, and before its clock starts, something takes a while."""
+        ...
+
     def report(self, incumbent: float | None, bound: float | None, gap: float) -> None:
         """The best value so far, the proven bound, and the relative gap between them."""
         ...
@@ -16,6 +20,9 @@ class Progress(Protocol):
 
 class Silent:
     """Hears nothing."""
+
+    def prepares(self, what: str) -> None:
+        """Nothing."""
 
     def report(self, incumbent: float | None, bound: float | None, gap: float) -> None:
         """Nothing."""

@@ -9,14 +9,14 @@ import numpy as np
 from rheostat.model.deployment import Deployment
 from rheostat.planning.clock import Clock
 from rheostat.planning.elimination import HUGE, Structure
-from rheostat.planning.filtering import path_values_by_size, values_by_size
+from rheostat.planning.filtering import graph_values, path_values
 from rheostat.planning.instance import Instance, Values
 from rheostat.planning.lagrangian import Ascent, along, best_bound
 from rheostat.planning.levels import NodeLevel, Prices
 from rheostat.planning.path_bound import Climb, PathBound, affordable_slots, longest_chain, path_bound
 from rheostat.planning.progressing import enough
 
-_STEPS = 200_000
+_STEPS = 300_000
 """Steps of one pass along the path while prices are looked for."""
 
 
@@ -30,7 +30,7 @@ class Relaxed:
     path: tuple[int, ...]
     prices: Prices
     values: list[Values]
-    """[m, choice] per operator: F at least, if it has m replicas for one of which the choice stands."""
+    """Per operator and choice: F at least, if it has a multiset for which the choice stands."""
     lower: float
 
 
@@ -44,16 +44,16 @@ def at_node_level(instance: Instance, first: Deployment | None, upper: float, cl
         return Relaxed(level, structure, path, prices, [], HUGE)
     slots = min(3, affordable_slots(level, path, _STEPS))
     bound = path_bound(level, path, prices, Climb(slots, _rounds(level, path), target), clock)
-    values = [np.where(level.by_size(i, prices) < HUGE / 2, -inf, inf) for i in range(len(instance.names))]
+    values = [np.full(size, -inf) for size in level.sizes()]
     lower = bound.value
-    _raise(values, path_values_by_size(level, bound))
+    _raise(values, path_values(level, bound, target))
     if lower < target:
         lower = max(lower, _refined(level, bound, values, target, clock))
     if lower < target and max(level.sizes()) <= _WIDEST and not clock.is_over():
         start = _blended_start(instance, first, bound.prices)
         whole = best_bound(level, structure, start, Ascent(20, 6, target), clock)
         lower = max(lower, whole.value)
-        _raise(values, dict(enumerate(values_by_size(level, whole))))
+        _raise(values, dict(enumerate(graph_values(level, whole))))
     return Relaxed(level, structure, path, bound.prices, values, lower)
 
 
@@ -65,7 +65,7 @@ def _rounds(level: NodeLevel, path: tuple[int, ...]) -> int:
     """Few where a pass is long."""
     sizes = [len(level.nodes[i]) for i in path]
     steps = sum(a * b for a, b in itertools.pairwise(sizes)) + 1
-    return int(np.clip(5_000_000 // steps, 6, 20))
+    return int(np.clip(5_000_000 // steps, 6, 10))
 
 
 def _raise(values: list[Values], by: dict[int, Values]) -> None:
@@ -80,7 +80,7 @@ def _refined(level: NodeLevel, bound: PathBound, values: list[Values], target: f
     a multiset all of whose nodes are that dear, and it raises the mean of the others.
     """
     small = NodeLevel(level.instance)
-    masks = [np.asarray(table.min(axis=0, initial=HUGE) < target) for table in values]
+    masks = [np.asarray(table < target) for table in values]
     for i, mask in enumerate(masks):
         small.keep(i, mask)
     if min(small.sizes()) == 0:
@@ -88,9 +88,9 @@ def _refined(level: NodeLevel, bound: PathBound, values: list[Values], target: f
     if clock.is_over() or target >= HUGE / 2:
         return -inf
     slots = min(4, affordable_slots(small, bound.path, _STEPS))
-    again = path_bound(small, bound.path, bound.prices, Climb(slots, 12, target), clock)
-    for i, table in path_values_by_size(small, again).items():
-        values[i][:, masks[i]] = np.maximum(values[i][:, masks[i]], np.minimum(table, target))
+    again = path_bound(small, bound.path, bound.prices, Climb(slots, 6, target), clock)
+    for i, table in path_values(small, again, target).items():
+        values[i][masks[i]] = np.maximum(values[i][masks[i]], np.minimum(table, target))
     return min(again.value, target)
 
 

@@ -13,7 +13,7 @@ from rheostat.planning.levels import OptionLevel
 from rheostat.planning.search_state import Scalars, State, Tables
 from rheostat.planning.search_tables import Bounds, tables_of
 
-_BUDGET = 20_000
+_BUDGET = 2_000
 """Nodes between two looks at the clock."""
 _NOTHING = 1e14
 """An upper value that stands for: no deployment is known."""

@@ -1,0 +1,39 @@
+"""How far away is an operator at least whose replicas do not fit on one node?
+
+Somebody on a node sends to (or hears from) all replicas of a neighbour, and waits for the farthest. They are nowhere
+nearer than on the nearest nodes that have room for so many, and at least one of two different nodes is another one.
+"""
+
+import numpy as np
+
+from rheostat.planning.instance import TOLERANCE, Indices, Instance, Values
+
+
+def ways_to_all(instance: Instance, delay: Values, neighbour: tuple[int, int], taken: float) -> Values:
+    """From every node the least delay to the farthest of m replicas of an operator that are on different nodes.
+
+    `taken` is what whoever is on the node takes of it. Where there is no room at all, the farthest node counts: such a
+    multiset does not exist, and whoever asks need not know.
+    """
+    operator, m = neighbour
+    allowed = instance.allowed[operator]
+    away = np.where(allowed[None, :], delay, np.inf)
+    own = np.arange(len(delay))
+    order = np.argsort(away, axis=1, kind="stable")
+    places = np.take_along_axis(np.repeat(_places(instance, operator, 0.0)[None, :], len(own), axis=0), order, axis=1)
+    here = order == own[:, None]
+    places = np.where(here, _places(instance, operator, taken)[order], places)
+    # At most m - 1 of them are on one node, so that a second one is always counted.
+    held = np.where(here, np.minimum(places, m - 1), places).cumsum(axis=1)
+    last = int(allowed.sum()) - 1
+    farthest = np.where(held[:, last] >= m, (held < m).sum(axis=1), last)
+    return np.asarray(np.take_along_axis(away, order, axis=1)[own, np.minimum(farthest, last)])
+
+
+def _places(instance: Instance, operator: int, taken: float) -> Indices:
+    """How many replicas every node holds beside what is taken of it."""
+    need, room = instance.resources[operator], instance.problem.infrastructure.capacities - taken
+    many = np.full(len(room), instance.most_replicas, dtype=np.int64)
+    if need > 0:
+        many = np.minimum(many, np.floor((np.maximum(room, 0.0) + TOLERANCE) / need).astype(np.int64))
+    return np.where(instance.allowed[operator], many, 0)

@@ -1,0 +1,152 @@
+"""The hot loops of `multisets`: one operator's multisets whole, everybody else by a stand-in."""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from rheostat.planning.instance import Indices, Values
+from rheostat.planning.path_kernel import Way
+
+
+class Whole(NamedTuple):
+    """The multisets of the operator at one position of a path."""
+
+    position: int
+    nodes: Indices
+    """A row per multiset, -1 after the last replica."""
+    stand_in: Indices
+    """Their choices at this position, counted from its first."""
+    need: int
+    """Units of a replica."""
+    weight: float
+    """Of a millisecond."""
+
+
+@numba.njit(cache=True)
+def farthest_member(delay: Values, nodes: Indices, stand_in: Indices, out: Values) -> None:  # pragma: no cover
+    """out[w, choice]: from w the least delay to the farthest replica, over the multisets a choice stands for."""
+    for w in range(len(delay)):
+        for row in range(len(nodes)):
+            far = 0.0
+            for k in range(nodes.shape[1]):
+                if nodes[row, k] < 0:
+                    break
+                far = max(far, delay[w, nodes[row, k]])
+            for k in range(nodes.shape[1]):
+                if stand_in[row, k] < 0:
+                    break
+                out[w, stand_in[row, k]] = min(out[w, stand_in[row, k]], far)
+
+
+@numba.njit(cache=True)
+def _edge(
+    pair: Values, delay: Values, choices: Indices, other: int, weight: float
+) -> float:  # pragma: no cover - compiled
+    """A stream between a whole multiset and a stand-in: the farthest replica, and the mean of what adds up."""
+    far, total, count = 0.0, 0.0, 0
+    for k in range(len(choices)):
+        c = choices[k]
+        if c < 0:
+            break
+        far = max(far, delay[c, other])
+        total += pair[c, other]
+        count += 1
+    return total / count + weight * far
+
+
+@numba.njit(cache=True)
+def _units(whole: Whole, row: int, node: int) -> int:  # pragma: no cover - compiled
+    units = 0
+    for k in range(whole.nodes.shape[1]):
+        if whole.nodes[row, k] == node:
+            units += whole.need
+    return units
+
+
+@numba.njit(cache=True)
+def _fits_after(w: Way, i: int, code: int, whole: Whole, row: int) -> bool:  # pragma: no cover - compiled
+    """Whether a multiset has room beside what the memory of a stand-in before it says."""
+    u = w.node[i]
+    for k in range(whole.nodes.shape[1]):
+        v = whole.nodes[row, k]
+        if v < 0:
+            break
+        at = w.slot_of[u, v]
+        if at >= 0:
+            taken = (code // w.stride[u, at]) % w.radix[u, at]
+            if taken + _units(whole, row, v) > w.room[v]:
+                return False
+    return True
+
+
+@numba.njit(cache=True)
+def before_multisets(
+    w: Way, so_far: Values, whole: Whole, tables: tuple[Values, Values], most: Values
+) -> Values:  # pragma: no cover - compiled
+    """Least cost up to every multiset, its own not included, or `most` if it is not below that.
+
+    `tables` are what a stream adds and its delay, [choice here, choice before].
+    """
+    pair, delay = tables
+    first, last = w.start[whole.position - 1], w.start[whole.position]
+    least = np.empty(last - first)
+    base = w.values[first]
+    ascending = np.empty(w.values[last] - base, dtype=np.int64)
+    for i in range(first, last):
+        codes = np.argsort(so_far[w.values[i] : w.values[i + 1]])
+        ascending[w.values[i] - base : w.values[i + 1] - base] = codes
+        least[i - first] = so_far[w.values[i] + codes[0]]
+    order = np.argsort(least)
+    found = most.copy()
+    for row in range(len(whole.nodes)):
+        best = most[row]
+        for b in order:
+            if least[b] >= best:
+                break
+            edge = _edge(pair, delay, whole.stand_in[row], b, whole.weight)
+            if least[b] + edge >= best:
+                continue
+            i = first + b
+            for at in range(w.values[i] - base, w.values[i + 1] - base):
+                here = so_far[w.values[i] + ascending[at]] + edge
+                if here >= best:
+                    break
+                if _fits_after(w, i, ascending[at], whole, row):
+                    best = here
+        found[row] = best
+    return found
+
+
+@numba.njit(cache=True)
+def after_multisets(
+    w: Way, value: Values, whole: Whole, tables: tuple[Values, Values], most: Values
+) -> Values:  # pragma: no cover - compiled
+    """The same after every multiset; `tables` are [choice here, choice next]."""
+    pair, delay = tables
+    first, last = w.start[whole.position + 1], w.start[whole.position + 2]
+    least = np.empty(last - first)
+    for j in range(first, last):
+        least[j - first] = w.own[j] + value[w.values[j]]
+    order = np.argsort(least)
+    found = most.copy()
+    for row in range(len(whole.nodes)):
+        best = most[row]
+        for b in order:
+            if least[b] >= best:
+                break
+            edge = _edge(pair, delay, whole.stand_in[row], b, whole.weight)
+            j = first + b
+            v = w.node[j]
+            if least[b] + edge >= best or w.need[j] + _units(whole, row, v) > w.room[v]:
+                continue
+            code = 0
+            for g in range(w.near.shape[1]):
+                x = w.near[v, g]
+                if x < 0:
+                    break
+                taken = _units(whole, row, x) + (w.need[j] if g == 0 else 0)
+                code += min(taken, w.radix[v, g] - 1) * w.stride[v, g]
+            best = min(best, w.own[j] + edge + value[w.values[j] + code])
+        found[row] = best
+    return found

@@ -1,0 +1,74 @@
+"""What is filtered out is never part of the optimum, however tight the limit is above it."""
+
+from dataclasses import replace
+from math import inf
+
+import pytest
+
+from rheostat.model.objective import Bounds, EdrpObjective
+from rheostat.planning.clock import Clock
+from rheostat.planning.crowding import ways_to_all
+from rheostat.planning.exhaustive import Exhaustive
+from rheostat.planning.filtering import surviving
+from rheostat.planning.instance import Instance
+from rheostat.planning.part import Part, narrowed
+from rheostat.planning.problem import Problem
+from rheostat.planning.progressing import internal_value
+from rheostat.planning.relaxed import at_node_level
+from rheostat.reference.networks import random_gaussian
+from rheostat.reference.taxi import taxi
+from tests.planning.instances import random_problem
+
+ORACLE = Exhaustive(explains=False)
+
+
+def first_plan(seed: int) -> Problem:
+    """Without a current deployment, so that F has no downtime in it; prices of streams count as much as delays."""
+    problem = random_problem("edrp pause", seed)
+    bounds = replace(problem.objective.bounds, response_time_ms=400.0, cost_per_hour=20.0)
+    return replace(problem, current=None, objective=EdrpObjective(0.5, 0.5, 0.0, bounds))
+
+
+@pytest.mark.parametrize("above", [1e-6, 0.02, 0.3])
+def test_the_optimum_survives_every_filter(above: float) -> None:
+    looked_at = 0
+    for seed in range(60):
+        problem = first_plan(seed)
+        best = ORACLE.plan(problem).deployment
+        if best is None:
+            continue
+        instance = Instance(problem)
+        upper = internal_value(instance, best) * (1 + above)
+        relaxed = at_node_level(instance, best, upper, Clock())
+        assert relaxed.lower <= upper
+        generated = surviving(relaxed.level, relaxed.values, upper)
+        left, _, bound = narrowed(Part(instance, generated, relaxed, 0.0, upper), Clock())
+        assert bound.value <= upper
+        assert left is not None
+        for i, name in enumerate(instance.names):
+            wanted = instance.numbers(best[name])
+            for options in (generated[i], left.candidates[i]):
+                assert wanted in [options.chosen(row) for row in range(len(options))], (seed, name)
+        looked_at += 1
+    assert looked_at >= 30
+
+
+@pytest.mark.parametrize(
+    ("replicas", "taken", "which"),
+    [
+        pytest.param(2, 1.0, 1, id="one here, the second on the nearest other node"),
+        pytest.param(3, 1.0, 1, id="one here, two on the nearest other node"),
+        pytest.param(4, 1.0, 2, id="one here, two there, one farther away"),
+        pytest.param(4, 2.0, 2, id="none here, two and two"),
+        pytest.param(2, 0.0, 1, id="room for both here, but they are on different nodes"),
+    ],
+)
+def test_who_has_no_room_nearby_is_far_away(replicas: int, taken: float, which: int) -> None:
+    at = random_gaussian(6, 1)
+    at = replace(at, nodes=tuple(replace(node, resources=2.0) for node in at.nodes))
+    instance = Instance(Problem(taxi(70, 4, pins=None), at, EdrpObjective(1.0, 0.0, 0.0, Bounds(175.0))))
+    operator = instance.position["parser"]
+    delay = at.network.delay_ms
+    expected = [sorted(row)[which] for row in delay.tolist()]
+    assert ways_to_all(instance, delay, (operator, replicas), taken).tolist() == pytest.approx(expected)
+    assert max(expected) < inf
