@@ -27,7 +27,7 @@ from rheostat.model.reconfiguration import Reconfiguration
 from rheostat.model.resources import Infrastructure
 from rheostat.model.resources import Node as ModelNode
 from rheostat.runtime.api import RESULTS_SINK
-from rheostat.runtime.changing import Changing, bring_up
+from rheostat.runtime.changing import Changing, Difference, bring_up
 from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.crew import Crew, is_drained
 from rheostat.runtime.instance import InstanceStatus
@@ -64,6 +64,8 @@ class Runtime:
         self._plan: PhysicalPlan | None = None
         self._unsettled = False
         self._up: Infrastructure | None = None
+        self._replaced: tuple[Instance, ...] = ()
+        """What the last change has replaced, if somebody else has to finish it."""
 
     @property
     def plan(self) -> PhysicalPlan:
@@ -101,7 +103,10 @@ class Runtime:
         missing = [instance for name, instance in wanted.items() if name not in kept]
         self._discard_foreign()
         self._crew.adopt(self.plan.instances)
-        bring_up(self._crew, missing)
+        # What those before them had promised holds for them, too: else nobody downstream gets on until they have
+        # published something, which one that is replaced again at once never does.
+        promises = {one.tail: self._crew.promise(self._replaced, one.tail) for one in missing}
+        bring_up(self._crew, missing, promises)
         self._crew.tidy(self.plan)
         self._crew.release(self.plan.instances)
 
@@ -184,15 +189,19 @@ class Runtime:
         ]
 
     def _recorded(self) -> PhysicalPlan | None:
-        """The plan that holds, as the journal tells."""
+        """The plan that holds, as the journal tells; and what it has replaced, if that was not finished."""
         plan, paused = None, 0.0
+        before: PhysicalPlan | None = None
         for _, entry in self.journal.read():
             if entry.kind == "launch" or (entry.kind == "change" and entry.facts["event"] == Event.BUILT.value):
-                plan = PhysicalPlan.from_dict(entry.facts["plan"])  # type: ignore[arg-type]
+                before, plan = plan, PhysicalPlan.from_dict(entry.facts["plan"])  # type: ignore[arg-type]
+            if entry.kind == "change" and entry.facts["event"] == Event.RESUMED.value:
+                before = None
             if entry.kind == "change":
                 paused += float(entry.facts.get("paused_seconds", 0.0))  # type: ignore[arg-type]
                 self._changes = max(self._changes, int(entry.facts["change"]))  # type: ignore[arg-type]
         self._paused_seconds = paused
+        self._replaced = Difference.between(before, plan).retired if before is not None and plan is not None else ()
         return plan
 
     def _discard_foreign(self) -> None:
