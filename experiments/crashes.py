@@ -31,7 +31,7 @@ class CrashingJournal:
         """Writes, unless death comes first."""
         event = Event(str(entry.facts["event"])) if entry.kind == "change" else None
         now = event is self._event
-        if now and self._moment == "before":
+        if (now and self._moment == "before") or (self._moment == "during" and event is self._latest):
             self._die()
         number = self._journal.append(entry)
         if now and self._moment == "after":
@@ -39,6 +39,11 @@ class CrashingJournal:
         if self._moment == "during" and self._leads(event):
             threading.Timer(self._delay_seconds, self._die).start()
         return number
+
+    @property
+    def _latest(self) -> Event:
+        """The step of death itself: if its work was done sooner than expected, this is the last moment of it."""
+        return WAY[max(1, WAY.index(self._event))]
 
     def _leads(self, event: Event | None) -> bool:
         """Whether the work for the step of death begins after this event."""
