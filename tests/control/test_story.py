@@ -1,0 +1,51 @@
+"""A decision from what led to it to what came of it, whoever took it."""
+
+from rheostat.control.building import Planning
+from rheostat.control.journal import MemoryJournal
+from rheostat.control.ports import Entry
+from rheostat.control.settings import ControlSettings
+from rheostat.control.story import stories
+from rheostat.model.objective import Bounds, EdrpObjective
+from rheostat.planning.exact import Exact
+from rheostat.simulation.running import simulate
+from tests.simulation.scenes import chain
+
+RISES = "50 for 300; 150 for 600"
+
+
+def changed(run):
+    return [story for story in stories(run.journal) if story.effect is not None]
+
+
+def test_a_threshold_decision_is_told_with_what_was_measured_when_it_had_settled():
+    first = changed(simulate(chain(RISES), ControlSettings("edf"), 900.0))[0]
+    told = dict(first.chapters())
+    assert list(told) == ["seen", "proposed", "chosen", "expected", "done", "measured"]
+    assert "work" in told["seen"]
+    assert "busy, more than 70%" in first.reason
+    assert "was expected to be" in told["measured"]
+
+
+def test_a_planned_decision_is_told_with_the_rates_it_was_made_for():
+    bounds = Bounds(response_time_ms=1000.0, cost_per_hour=100.0, downtime_seconds=60.0)
+    planning = Planning(Exact(), EdrpObjective(0.5, 0.4, 0.1, bounds))
+    run = simulate(chain(RISES), ControlSettings("s-edrp"), 600.0, planning=planning)
+    told = [dict(story.chapters()) for story in changed(run)]
+    assert told, "the load triples: something had to be changed"
+    assert any("source brings 150" in one["seen"] for one in told)
+    assert all("planned (optimal)" in one["chosen"] for one in told)
+    assert all("a response time of" in one["expected"] for one in told)
+
+
+def test_what_was_measured_late_belongs_to_the_last_change_not_to_the_last_decision():
+    run = simulate(chain(RISES), ControlSettings("edf", settle_seconds=120.0), 900.0)
+    first = changed(run)[0]
+    between = [story.number for story in stories(run.journal) if story.number > first.number and story.is_holding]
+    assert between, "decisions to hold lie between a change and what was measured of it"
+    assert first.measured is not None
+
+
+def test_a_journal_without_decisions_tells_no_story():
+    journal = MemoryJournal()
+    journal.append(Entry("launch", 1.0, {}))
+    assert stories(journal) == []
