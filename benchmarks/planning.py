@@ -240,7 +240,8 @@ PARTS: dict[str, Callable[..., list[str]]] = {
 
 _INTRODUCTION = (
     "Written by `benchmarks/planning.py`. Everything is seeded; one process, one thread, a shared machine:",
-    "where wall clock and CPU time differ, others were running.",
+    "where wall clock and CPU time differ, others were running. Parts can be measured by themselves (`--only`); one",
+    "that does not say how long it took is older than the others.",
 )
 _FIRST = (
     "Compiled code is loaded from numba's cache, or compiled (about a minute) where there is none, before a planner's "
