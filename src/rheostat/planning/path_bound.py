@@ -21,6 +21,8 @@ from rheostat.planning.path_kernel import Way, backward, best_way, carried_codes
 
 _TRIED = 12
 """Candidates next that are tried for a state, about: those that seem best come first, and mostly one of them is."""
+_MOST_CARRIED = 1e7
+"""Entries of `carried_codes`."""
 _MOST_UNITS = 12
 """Finest division of a node's capacity that is remembered."""
 
@@ -138,8 +140,14 @@ def affordable_slots(level: NodeLevel, path: tuple[int, ...], most: int) -> int:
     sizes = [len(level.nodes[i]) for i in path]
     pairs, states = sum(a * b for a, b in itertools.pairwise(sizes)), sum(sizes)
     radix = float(np.median(units(level.instance)[1])) + 1
+    # What is carried from node to node is a table, which must fit into memory on many nodes, too.
+    nodes, widest = len(level.instance.node_names), float(units(level.instance)[1].max()) + 1
     slots = 1
-    while slots < min(8, len(level.instance.node_names)) and pairs + _TRIED * states * radix ** (slots + 1) <= most:
+    while (
+        slots < min(8, nodes)
+        and pairs + _TRIED * states * radix ** (slots + 1) <= most
+        and nodes**2 * widest ** (slots + 1) <= _MOST_CARRIED
+    ):
         slots += 1
     return slots
 
