@@ -37,8 +37,8 @@ def test_options_are_the_fields_and_weights_may_be_a_mapping():
         ),
         (
             "model-based",
-            {"weights": {"performence": 0.4}},
-            "policy.weights.performence: there is no weight 'performence'; did you mean 'performance'?",
+            {"weights": {"performances": 0.4}},
+            "policy.weights.performances: there is no weight 'performances'; did you mean 'performance'?",
         ),
         ("model-based", {"weights": {"performance": "high"}}, "policy.weights.performance: 'high' is no number"),
         ("flink", {"utilization": "high"}, "policy: "),
