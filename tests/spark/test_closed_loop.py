@@ -33,7 +33,8 @@ def roomy_session():
 def test_replicas_follow_a_load_that_triples_and_falls_back(control, roomy_session, tmp_path):
     done = run_controlled(control, roomy_session, tmp_path, LOAD)
     assert (done.lost, done.duplicated) == (0, 0)
-    scaled = [move.by for move in done.moves if move.operator == "split"]
+    # A planner may also move what it does not scale.
+    scaled = [move.by for move in done.moves if move.operator == "split" and move.by]
     assert scaled[0] > 0, "the load rises first"
     assert scaled[-1] < 0, "and falls in the end"
     assert max(done.replicas("split", HIGH_FROM, HIGH_TO)) >= 2

@@ -98,6 +98,8 @@ class Controller:
         self.feed = Feed(opened.runtime)
         self._recording = recording
         self.profile = profile or Profile.load(self._profile_path)
+        # Planners believe what somebody has calibrated; what a run learns as it goes is kept for the next one.
+        self._calibrated = profile
         self._steering: Steering | None = None
         self._changing = Lock()
         # Healing and changing take turns: a change waits for the moment that healing takes, and is not refused for it.
@@ -130,7 +132,9 @@ class Controller:
         """Puts managers on the running application; from now on they decide."""
 
         def built(journal: Journal) -> Control:
-            return build(World(self.application, self.feed, self, clock, journal, self._opened.provider, self.profile))
+            return build(
+                World(self.application, self.feed, self, clock, journal, self._opened.provider, self._calibrated)
+            )
 
         self._steering = Steering(built, clock, self.runtime.journal, self.runtime.deployment())
         self._steering.start()
