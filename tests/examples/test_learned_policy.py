@@ -3,10 +3,6 @@
 import json
 
 import pytest
-
-pytest.importorskip("cma")
-pytest.importorskip("gymnasium")
-
 from examples.learned_policy.train import KNOWN, OBJECTIVE_MS, cost_under_the_manager, scenario
 from examples.learned_policy.training import episode_cost, load, save, trained
 
