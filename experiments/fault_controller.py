@@ -21,7 +21,7 @@ from rheostat.model.documents import write
 from rheostat.model.resources import Infrastructure, Node
 from rheostat.runtime.journal_sqlite import SqliteJournal
 from rheostat.runtime.layout import Layout
-from rheostat.runtime.remote import RemoteNode
+from rheostat.runtime.remote_node import RemoteNode
 from rheostat.runtime.specs import Blueprint
 from rheostat.runtime.world import Runtime
 

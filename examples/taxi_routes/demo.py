@@ -17,7 +17,6 @@ from examples.taxi_routes.app import SPEED_UP, application
 from examples.taxi_routes.definition import EVENT_TIME_STEP_MS
 from rheostat.assembly import Controller
 from rheostat.assembly.recording_file import RecordingFile, read_recording, with_reasons
-from rheostat.control.building import build
 from rheostat.control.clocks import SystemClock
 from rheostat.control.settings import ControlSettings
 from rheostat.control.story import Story, stories
@@ -88,7 +87,7 @@ def _run(directory: Path) -> int:
         began = time.monotonic()
         _say(f"{len(app.operators)} operators run as {len(runtime.plan.instances)} queries; {TRIPS:,} trips arrive")
         controller = Controller(found, RecordingFile(directory, app, {"control": "edf, threshold"}))
-        controller.steer(lambda world: build(CONTROL, world), SystemClock())
+        controller.steer(CONTROL, SystemClock())
         try:
             known: set[int] = set()
             _watch(controller, lambda: time.monotonic() - began > KILLED_AFTER_SECONDS, known)

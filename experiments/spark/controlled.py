@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from experiments.spark.workload import AT_FIRST, THREE_NODES, Load
 from rheostat.assembly import Controller
 from rheostat.assembly.recording_file import RecordingFile, read_recording, with_reasons
-from rheostat.control.building import Planning, build
+from rheostat.control.building import Planning
 from rheostat.control.clocks import SystemClock
 from rheostat.control.settings import ControlSettings
 from rheostat.control.story import Story, stories
@@ -120,7 +120,7 @@ def run_controlled(
     with embedded(application, THREE_NODES, root, spark, runtime_settings, monitor=monitor) as runtime:
         runtime.launch(AT_FIRST)
         controller = Controller(Opened(runtime), RecordingFile(root, application, {"control": name}))
-        controller.steer(lambda world: build(settings, world, _planning(settings)), SystemClock())
+        controller.steer(settings, SystemClock(), _planning(settings))
         try:
             _tend(controller, load, tell)
         finally:

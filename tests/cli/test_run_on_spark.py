@@ -15,7 +15,12 @@ import pytest
 from examples.word_count.answer import answer
 from examples.word_count.sentences import sentence
 
+from rheostat.assembly.outposts import TOLD_BY
+from rheostat.runtime.agent_address import address_of
 from rheostat.runtime.channels.channel import load_channel
+from rheostat.runtime.journal_sqlite import SqliteJournal
+from rheostat.runtime.layout import Layout
+from rheostat.runtime.remote_node import RemoteNode
 from rheostat.runtime.results import read_results
 from rheostat.runtime.sources.draw import Draw
 
@@ -123,26 +128,52 @@ def test_it_is_changed_stopped_and_taken_up_again_and_no_word_is_lost(tmp_path):
     assert place.left_behind() == ([], [])
 
 
+def journaled(place, kind=None):
+    journal = SqliteJournal(Layout(place.directory).journal)
+    try:
+        return [entry for _, entry in journal.read(kind=kind)]
+    finally:
+        journal.close()
+
+
+def notes(place):
+    """What the managers on the nodes have written down and no controller has taken yet."""
+    entries = []
+    for name in ("n1", "n2"):
+        node = RemoteNode(name, *address_of(place.directory, name))
+        entries += [(kind, at) for _, kind, at, _ in node.exchange({}).get("entries", [])]
+        node.close()
+    return entries
+
+
 @pytest.mark.spark
-def test_the_application_runs_on_without_its_controller_and_the_next_one_takes_over(tmp_path):
+def test_application_and_managers_go_on_without_their_controller_and_the_next_one_takes_over(tmp_path):
     place = Place(tmp_path)
-    process = place.start("--nodes", "process", "--for", str(PATIENCE_SECONDS))
+    control = ("--nodes", "process", "--control", "edf", "--period", "3")
+    process = place.start(*control, "--for", str(PATIENCE_SECONDS))
     try:
         wait_until((place.directory / "controller.json").exists, process)
         wait_until(lambda: bool(place.counts()), process)
+        wait_until(lambda: bool(journaled(place, "proposal")), process)
         process.kill()
         process.wait()
+        killed_at = time.time()
         before = sum(place.counts().values())
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while sum(place.counts().values()) <= before:
-            assert time.monotonic() < deadline, "nothing came out without the controller"
+        while sum(place.counts().values()) <= before or not any(at > killed_at + 3 for _, at in notes(place)):
+            assert time.monotonic() < deadline, "nothing came out without the controller, or nobody looked"
             time.sleep(0.5)
         agents, _ = place.left_behind()
         assert any("rheostat.runtime.agent" in agent for agent in agents)
-        again = place.start("--nodes", "process", "--until-drained")
+        taken_up_at = time.time()
+        again = place.start(*control, "--until-drained")
         out, _ = again.communicate(timeout=PATIENCE_SECONDS)
         assert again.returncode == 0, out
     finally:
         end(process)
     assert place.counts() == answer(sentence(Draw(SEED, index))[0] for index in range(SENTENCES))
     assert place.left_behind() == ([], [])
+    proposed = [entry.at_seconds for entry in journaled(place, "proposal")]
+    told = [tuple(entry.facts[TOLD_BY]) for entry in journaled(place) if TOLD_BY in entry.facts]
+    assert any(killed_at < at < taken_up_at for at in proposed), "what was found out meanwhile has arrived"
+    assert len(set(told)) == len(told) >= len(proposed), "every word of every manager once"

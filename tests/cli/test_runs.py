@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from rheostat.assembly.recording_file import RecordingFile
-from rheostat.control.building import build
 from rheostat.control.clocks import SystemClock
 from rheostat.control.ports import Done
 from rheostat.control.settings import ControlSettings
@@ -123,7 +122,7 @@ class TestPausing:
             yield found
 
     def test_managers_that_are_there_are_paused_and_resumed(self, running, here):
-        running.controller.steer(lambda world: build(ControlSettings("edf"), world), SystemClock())
+        running.controller.steer(ControlSettings("edf"), SystemClock())
         assert here("status", "--json").json["control"] == {"paused": False, "stories": []}
         assert here("pause-control").out.strip() == "control is paused"
         assert here("status", "--json").json["control"]["paused"] is True

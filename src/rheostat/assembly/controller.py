@@ -6,19 +6,21 @@ terminal, for `rheostat status` and for programs.
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
-from rheostat.assembly.feed import Feed
+from rheostat.assembly.outposts import Outposts
 from rheostat.assembly.recording_file import RecordingFile
 from rheostat.assembly.steering import Steering
-from rheostat.control.building import Control, World
+from rheostat.control.building import Control, Planning, World, build, has_local_managers
+from rheostat.control.feed import Feed
 from rheostat.control.ports import Clock, Done, Effect, Journal, Refused, RolledBack
 from rheostat.control.profile import Profile
+from rheostat.control.settings import ControlSettings
 from rheostat.errors import RheostatError, RuntimeFault
 from rheostat.model.application import Application, Kind
 from rheostat.model.deployment import Deployment
@@ -95,12 +97,13 @@ class Controller:
 
     def __init__(self, opened: Opened, recording: RecordingFile | None = None, profile: Profile | None = None) -> None:
         self._opened, self.runtime = opened, opened.runtime
-        self.feed = Feed(opened.runtime)
+        self.feed = Feed(opened.runtime.deployment, opened.runtime.infrastructure)
         self._recording = recording
         self.profile = profile or Profile.load(self._profile_path)
         # Planners believe what somebody has calibrated; what a run learns as it goes is kept for the next one.
         self._calibrated = profile
         self._steering: Steering | None = None
+        self._outposts: Outposts | None = None
         self._changing = Lock()
         # Healing and changing take turns: a change waits for the moment that healing takes, and is not refused for it.
         self._turn = Lock()
@@ -128,13 +131,20 @@ class Controller:
         """Whether it was asked to end."""
         return self._stopping.is_set()
 
-    def steer(self, build: Callable[[World], Control], clock: Clock) -> None:
-        """Puts managers on the running application; from now on they decide."""
+    def steer(self, settings: ControlSettings, clock: Clock, planning: Planning | None = None) -> None:
+        """Puts managers on the running application; from now on they decide.
+
+        Local managers work on the nodes if these are processes of their own, else here.
+        """
 
         def built(journal: Journal) -> Control:
-            return build(
-                World(self.application, self.feed, self, clock, journal, self._opened.provider, self._calibrated)
-            )
+            world = World(self.application, self.feed, self, clock, journal, self._opened.provider, self._calibrated)
+            if not (self._opened.agents_can_manage and has_local_managers(settings)):
+                return build(settings, world, planning)
+            posts = self._outposts = Outposts(self.runtime, self, settings, journal, clock)
+            control = build(settings, replace(world, actuator=posts, requests=posts), planning)
+            posts.outlook = control.outlook
+            return replace(control, loops=(posts, *control.loops))
 
         self._steering = Steering(built, clock, self.runtime.journal, self.runtime.deployment())
         self._steering.start()
@@ -149,6 +159,8 @@ class Controller:
     def pause_control(self) -> None:
         """The managers decide nothing until they are told to."""
         self.steering.pause()
+        if self._outposts is not None:
+            self._outposts.pause()
 
     def resume_control(self) -> None:
         """The managers decide again."""

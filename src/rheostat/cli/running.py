@@ -18,7 +18,6 @@ from rheostat.cli.control_inputs import Steered
 from rheostat.cli.output import answer_json, page, warn
 from rheostat.cli.run_inputs import Wanted
 from rheostat.cli.run_view import change_line, run_view, story_line, summary
-from rheostat.control.building import build
 from rheostat.control.clocks import SystemClock
 from rheostat.control.profile import Profile
 from rheostat.model.deployment import Deployment
@@ -103,7 +102,7 @@ def _steer(controller: Controller, order: Order) -> None:
     """Puts the managers on it that were asked for."""
     steered = order.steered
     if steered is not None:
-        controller.steer(lambda world: build(steered.settings, world, steered.planning), SystemClock())
+        controller.steer(steered.settings, SystemClock(), steered.planning)
 
 
 def _announce(order: Order) -> None:

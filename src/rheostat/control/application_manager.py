@@ -17,7 +17,7 @@ from rheostat.control.decisions import (
     effect_facts,
     expected_utilization,
 )
-from rheostat.control.inbox import Inbox
+from rheostat.control.inbox import Requests
 from rheostat.control.leaving import Leaving
 from rheostat.control.operator_manager import Local, Proposed
 from rheostat.control.outlook import Outlook
@@ -36,7 +36,7 @@ class ApplicationManager:
     """The global loop of one application."""
 
     outlook: Outlook
-    inbox: Inbox
+    inbox: Requests
     actuator: Actuator
     clock: Clock
     journal: Journal

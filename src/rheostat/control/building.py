@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from rheostat.control.application_manager import ApplicationManager
 from rheostat.control.elasticity_manager import ElasticityManager
-from rheostat.control.inbox import Inbox
+from rheostat.control.inbox import Inbox, Requests
 from rheostat.control.infrastructure_manager import InfrastructureManager
 from rheostat.control.monitor import Monitor
 from rheostat.control.node_manager import NodeManagers
@@ -33,6 +33,9 @@ from rheostat.policies.policy import ApplicationPolicy, OperatorPolicy
 from rheostat.policies.region import TargetCapacity
 from rheostat.policies.registry import APPLICATION_POLICIES, GRANTING, policy_named
 
+LEAD_SECONDS = 1.0
+"""Managers on the nodes decide so long before the application manager looks at what they ask for."""
+
 PolicyFor = Callable[[Operator], OperatorPolicy[Any]]
 """A policy for each operator: an oracle that knows its trace, say, or a learned one."""
 
@@ -50,6 +53,8 @@ class World:
     """Where nodes come from; without one the nodes stay as they are."""
     profile: Profile | None = None
     """What running the application has taught about it, for planners; without one they believe what it declares."""
+    requests: Requests | None = None
+    """What local managers elsewhere ask for; without it they are built here."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,9 @@ def build(
         found.append(Mistake(("kind",), f"{settings.kind} needs a planner and an objective", "give both"))
     if found:
         raise InvalidModel("control settings", found)
-    outlook = _outlook(settings, world)
+    outlook = outlook_on(settings, world.application, world.probe)
+    if settings.warm_up_seconds > 0:
+        outlook.settle(world.clock.now_seconds() + settings.warm_up_seconds)
     if settings.kind == "none":
         return Control((), outlook)
     if planning is not None and settings.kind in PLANNED:
@@ -99,17 +106,20 @@ def build(
     return _managed(settings, world, outlook, policy_for)
 
 
-def _outlook(settings: ControlSettings, world: World) -> Outlook:
-    outlook = Outlook(
-        world.application,
-        Monitor(world.probe, settings.averaging_seconds),
+def outlook_on(settings: ControlSettings, application: Application, probe: Probe) -> Outlook:
+    """What managers with these settings see of an application."""
+    return Outlook(
+        application,
+        Monitor(probe, settings.averaging_seconds),
         settings.neighbours,
         by_region=settings.kind == "e2df",
         response_figure=settings.response_figure,
     )
-    if settings.warm_up_seconds > 0:
-        outlook.settle(world.clock.now_seconds() + settings.warm_up_seconds)
-    return outlook
+
+
+def has_local_managers(settings: ControlSettings) -> bool:
+    """Whether operators are looked after one by one."""
+    return settings.kind in {"edf", "e2df"} and settings.policy_name() not in APPLICATION_POLICIES
 
 
 def _planned(settings: ControlSettings, world: World, outlook: Outlook, planning: Planning) -> Control:
@@ -136,10 +146,11 @@ def _planned(settings: ControlSettings, world: World, outlook: Outlook, planning
 def _managed(settings: ControlSettings, world: World, outlook: Outlook, policy_for: PolicyFor | None) -> Control:
     inbox, local, period = Inbox(), _local(settings), settings.manager_period()
     whole = policy_for is None and settings.policy_name() in APPLICATION_POLICIES
-    operators = () if whole else _operator_managers(settings, world, outlook, inbox, policy_for)
+    elsewhere = world.requests is not None
+    operators = () if whole or elsewhere else _operator_managers(settings, world, outlook, inbox, policy_for)
     manager = ApplicationManager(
         outlook,
-        inbox,
+        inbox if world.requests is None else world.requests,
         world.actuator,
         world.clock,
         world.journal,
@@ -147,13 +158,11 @@ def _managed(settings: ControlSettings, world: World, outlook: Outlook, policy_f
         _application_policy(settings) if whole else None,
         local,
         period,
+        LEAD_SECONDS if elsewhere else 0.0,
         settle_seconds=settings.settle_seconds,
         settles_alone=settings.settles_alone,
     )
-    nodes = None
-    if settings.migrations:
-        policy = NodeMigration(settings.migration_threshold, local.placement, settings.seed)
-        nodes = NodeManagers(policy, outlook, inbox, world.journal, period)
+    nodes = None if elsewhere else node_managers(settings, outlook, inbox, world.journal)
     central = ElasticityManager([manager], period) if settings.kind == "elastic-storm" else manager
     regions, infrastructure = infrastructure_managers(settings, world, (manager,))
     # Regions and nodes first: what they hide or show holds for whoever looks for room afterwards.
@@ -171,26 +180,51 @@ def _operator_managers(
     settings: ControlSettings, world: World, outlook: Outlook, inbox: Inbox, policy_for: PolicyFor | None
 ) -> tuple[OperatorManager, ...]:
     """One for every operator that can be scaled at all."""
-    guards = settings.guards()
     managers = []
     for operator in world.application.operators:
-        if operator.max_replicas == operator.min_replicas:
-            continue
-        policy = policy_for(operator) if policy_for is not None else operator_policy(settings, operator)
-        guarded = Guarded(policy, guards) if guards else policy
-        managers.append(
-            OperatorManager(
-                operator.name,
-                guarded,
-                outlook,
-                inbox,
-                world.journal,
-                _local(settings),
-                settings.manager_period(),
-                memory_every=settings.memory_every,
-            )
-        )
+        if can_be_scaled(operator):
+            policy = None if policy_for is None else policy_for(operator)
+            managers.append(operator_manager(settings, operator, outlook, inbox, world.journal, policy=policy))
     return tuple(managers)
+
+
+def can_be_scaled(operator: Operator) -> bool:
+    """Whether it may have more or fewer replicas at all."""
+    return operator.max_replicas != operator.min_replicas
+
+
+def operator_manager(
+    settings: ControlSettings,
+    operator: Operator,
+    outlook: Outlook,
+    inbox: Requests,
+    journal: Journal,
+    *,
+    policy: OperatorPolicy[Any] | None = None,
+) -> OperatorManager:
+    """The manager of one operator; with the policy of the settings unless one is given."""
+    guards = settings.guards()
+    policy = policy or operator_policy(settings, operator)
+    return OperatorManager(
+        operator.name,
+        Guarded(policy, guards) if guards else policy,
+        outlook,
+        inbox,
+        journal,
+        _local(settings),
+        settings.manager_period(),
+        memory_every=settings.memory_every,
+    )
+
+
+def node_managers(
+    settings: ControlSettings, outlook: Outlook, inbox: Requests, journal: Journal, only: str | None = None
+) -> NodeManagers | None:
+    """A manager for every node, or only for one; None if they shall not move anything."""
+    if not settings.migrations:
+        return None
+    policy = NodeMigration(settings.migration_threshold, _local(settings).placement, settings.seed)
+    return NodeManagers(policy, outlook, inbox, journal, settings.manager_period(), only=only)
 
 
 def operator_policy(settings: ControlSettings, operator: Operator) -> OperatorPolicy[Any]:

@@ -1,8 +1,21 @@
 """Where local managers leave their requests, until the application manager looks."""
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from rheostat.policies.requests import Request
+
+
+class Requests(Protocol):
+    """What managers ask for, on its way to the one that grants."""
+
+    def put(self, sender: str, request: Request | None) -> None:
+        """Leaves a request, or none: then an earlier one is withdrawn."""
+        ...
+
+    def taken(self) -> list[Request]:
+        """Everything that is asked for now, by sender."""
+        ...
 
 
 @dataclass(slots=True)

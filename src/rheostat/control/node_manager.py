@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from rheostat.control.inbox import Inbox
+from rheostat.control.inbox import Requests
 from rheostat.control.outlook import Outlook
 from rheostat.control.ports import Entry, Journal, Json
 from rheostat.model.reconfiguration import Change
@@ -19,7 +19,7 @@ class NodeManager:
     node: str
     policy: NodeMigration
     outlook: Outlook
-    inbox: Inbox
+    inbox: Requests
     journal: Journal
 
     @property
@@ -60,11 +60,13 @@ class NodeManagers:
 
     policy: NodeMigration
     outlook: Outlook
-    inbox: Inbox
+    inbox: Requests
     journal: Journal
     period_seconds: float = 30.0
     """T_NM."""
     offset_seconds: float = 0.0
+    only: str | None = None
+    """The node whose manager this is; None for all."""
     _managers: dict[str, NodeManager] = field(default_factory=dict)
 
     @property
@@ -76,8 +78,8 @@ class NodeManagers:
         """Every node manager looks at its node; nothing while a change settles."""
         picture = self.outlook.refresh(now_seconds)
         settles = self.outlook.settled_at_seconds > now_seconds
-        up = picture.infrastructure.index
-        for gone in self._managers.keys() - up.keys():
+        up = [node for node in picture.infrastructure.index if self.only in (None, node)]
+        for gone in self._managers.keys() - set(up):
             self.inbox.put(self._managers.pop(gone).name, None)
         for node in up:
             manager = self._managers.get(node)

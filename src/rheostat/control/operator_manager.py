@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from rheostat.control.inbox import Inbox
+from rheostat.control.inbox import Requests
 from rheostat.control.outlook import Outlook
 from rheostat.control.placing import grown, shrunk
 from rheostat.control.ports import Entry, Journal, Json
@@ -89,7 +89,7 @@ class OperatorManager:
     operator: str
     policy: OperatorPolicy[Any]
     outlook: Outlook
-    inbox: Inbox
+    inbox: Requests
     journal: Journal
     local: Local = Local()
     period_seconds: float = 30.0

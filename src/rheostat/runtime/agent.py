@@ -6,7 +6,6 @@ nobody has asked it anything for a long time: a controller that was killed may c
 """
 
 import argparse
-import json
 import os
 import socket
 import sys
@@ -19,19 +18,13 @@ import uvicorn
 from fastapi import FastAPI
 
 from rheostat.model.documents import read_application
+from rheostat.runtime.agent_address import TOKEN_VARIABLE, tell_address
 from rheostat.runtime.agent_api import agent_app
 from rheostat.runtime.node import SparkNode
+from rheostat.runtime.outpost_host import OutpostHost
 from rheostat.runtime.schemas import Columns, discover
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
-from rheostat.runtime.workers.serving import workers_folder
-
-TOKEN_VARIABLE = "RHEOSTAT_TOKEN"  # noqa: S105 - the name of the variable, not a token
-
-
-def address_file(root: Path, node: str) -> Path:
-    """Where an agent tells how it is reached."""
-    return root / "nodes" / node / "agent.json"
 
 
 def main() -> None:
@@ -62,9 +55,10 @@ def main() -> None:
     listening = socket.create_server(("127.0.0.1", 0))
     # Small answers at once: waiting to fill a packet would cost 40 ms a call.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    heard = Heard(agent_app(node, token, chosen.root, columns))
+    outpost = OutpostHost(node, chosen.root)
+    heard = Heard(agent_app(node, token, chosen.root, columns, outpost.exchange))
     server = uvicorn.Server(uvicorn.Config(heard, log_level="error", access_log=False))
-    _tell(address_file(chosen.root, chosen.node), listening.getsockname()[1], token)
+    tell_address(chosen.root, chosen.node, listening.getsockname()[1], token)
     if chosen.linger:
         threading.Thread(target=_end_when_forgotten, args=(heard, chosen.linger, server), daemon=True).start()
     if chosen.while_alive:
@@ -72,6 +66,7 @@ def main() -> None:
     try:
         server.run(sockets=[listening])
     finally:
+        outpost.end()
         node.kill()
         spark.stop()
 
@@ -87,16 +82,6 @@ class Heard:
         """Lets the web application answer."""
         self.at_seconds = time.monotonic()
         await self._app(scope, receive, send)
-
-
-def _tell(path: Path, port: int, token: str) -> None:
-    """Where it is and with which token, for a controller of the same owner that comes later."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w") as file:
-        json.dump({"port": port, "pid": os.getpid(), "token": token, "workers": workers_folder()}, file)
-    temporary.replace(path)
 
 
 def _end_with(pid: int, server: uvicorn.Server) -> None:

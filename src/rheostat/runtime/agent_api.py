@@ -26,7 +26,18 @@ Discover = Callable[[Application], dict[str, Columns]]
 LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
 
 
-def agent_app(node: Node, token: str, root: Path, discover: Callable[[str], dict[str, Columns]]) -> FastAPI:
+def no_managers(_document: dict[str, Any]) -> dict[str, Any]:
+    """An agent in which nobody decides anything."""
+    return {"knows": False}
+
+
+def agent_app(
+    node: Node,
+    token: str,
+    root: Path,
+    discover: Callable[[str], dict[str, Columns]],
+    exchange: Callable[[dict[str, Any]], dict[str, Any]] = no_managers,
+) -> FastAPI:
     """The web application of one node."""
     if len(token) < 16:
         raise ValueError("a token has at least 16 characters")
@@ -109,6 +120,10 @@ def agent_app(node: Node, token: str, root: Path, discover: Callable[[str], dict
     def quiesce() -> dict[str, bool]:
         node.quiesce()
         return {"ok": True}
+
+    @app.post("/control")
+    def control(document: Document) -> dict[str, Any]:
+        return exchange(document)
 
     @app.post("/columns")
     def columns(document: Document) -> dict[str, dict[str, str]]:

@@ -27,6 +27,7 @@ from rheostat.model.documents import write
 from rheostat.model.membership import with_node, with_only
 from rheostat.model.resources import Infrastructure
 from rheostat.model.resources import Node as ModelNode
+from rheostat.runtime.agent_process import AgentProcess
 from rheostat.runtime.channels.channel import load_channel
 from rheostat.runtime.controller_client import held
 from rheostat.runtime.journal_sqlite import SqliteJournal
@@ -35,7 +36,7 @@ from rheostat.runtime.monitor import MonitorSettings
 from rheostat.runtime.node import Node, SparkNode
 from rheostat.runtime.physical import PhysicalPlan
 from rheostat.runtime.providing import LocalProvider
-from rheostat.runtime.remote import AgentProcess, RemoteNode
+from rheostat.runtime.remote_node import RemoteNode
 from rheostat.runtime.schemas import Columns, discover
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
@@ -82,6 +83,8 @@ class Opened:
     """Starts agents again that are gone, and tells whether there were any; `heal` starts what ran there."""
     provider: NodeProvider | None = None
     """Where further nodes come from, if any can be had."""
+    agents_can_manage: bool = False
+    """Whether nodes are processes in which managers can work."""
 
 
 @contextmanager
@@ -219,7 +222,9 @@ def _processes(launch: Launch) -> Iterator[Opened]:
         runtime = ending.enter_context(_runtime(launch, reached, columns))
         provider = LocalProvider(runtime, launch.kinds, agents.start, agents.end, launch.most_nodes)
         ending.callback(provider.close)
-        yield Opened(runtime, lambda: agents.revive(runtime), provider if launch.kinds else None)
+        yield Opened(
+            runtime, lambda: agents.revive(runtime), provider if launch.kinds else None, agents_can_manage=True
+        )
 
 
 class Agents:

@@ -92,11 +92,14 @@ class Monitor:
         nodes: Mapping[str, Node],
         settings: MonitorSettings | None = None,
         place: Callable[[Instance], str] = lambda instance: instance.node,
+        concerns: Callable[[Instance], bool] | None = None,
     ) -> None:
+        """With `concerns` only those instances are looked at, and not the results: for managers with a local view."""
         self.settings = settings or MonitorSettings()
         self.symptoms: tuple[Symptom, ...] = ()
         """What was wrong when the last samples were taken."""
         self.blueprint, self.nodes, self._place = blueprint, nodes, place
+        self._concerns = concerns
         self._last: float | None = None
         self._flows: dict[int, Flow] = {}
         self._costs: dict[tuple[str, ...], BatchCost] = {}
@@ -115,21 +118,22 @@ class Monitor:
         for name in self.nodes:
             period.add(Subject.node(name), {"slots_used": used.get(name, 0.0)})
         self._look_at_instances(period, plan, answers)
-        self._look_at_results(period, since * 1000)
+        if self._concerns is None:
+            self._look_at_results(period, since * 1000)
         self.symptoms = self._judged(period)
         return period.samples(Counter(name for instance in plan.instances for name in instance.operators))
 
     def _look_at_instances(self, period: _Period, plan: PhysicalPlan, answers: Answers) -> None:
-        self._channels.look({c.path: c for i in plan.instances for c in self.blueprint.inputs_of(i)}.values())
+        instances = [i for i in plan.instances if self._concerns is None or self._concerns(i)]
+        self._channels.look({c.path: c for i in instances for c in self.blueprint.inputs_of(i)}.values())
         for flow in self._flows.values():
             if (work := flow.work()) is not None and work.is_significant:
                 flow.before = self._costs[flow.chain.operators] = work
         self._flows = {
-            i.number: self._flows.get(i.number) or Flow(self._chain(i), self._costs.get(i.operators))
-            for i in plan.instances
+            i.number: self._flows.get(i.number) or Flow(self._chain(i), self._costs.get(i.operators)) for i in instances
         }
         nodes = {instance.producer: instance.node for instance in plan.instances}
-        for instance in plan.instances:
+        for instance in instances:
             reached = self._place(instance) in answers.reached
             status = answers.statuses.get(instance.name, InstanceStatus(instance.name, "stopped"))
             flowed = self._flowed(period, instance, status) if reached else Flowed()

@@ -6,12 +6,12 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
@@ -80,6 +80,17 @@ class Node(Protocol):
 
     def kill(self) -> None:
         """Ends everything here abruptly."""
+        ...
+
+
+@runtime_checkable
+class HostsManagers(Protocol):
+    """A node in whose process managers can work."""
+
+    name: str
+
+    def exchange(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Tells the managers there what they should do, and is told what they ask for."""
         ...
 
 

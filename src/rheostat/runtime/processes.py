@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rheostat.model.resources import Infrastructure
-from rheostat.runtime.remote import AgentProcess, RemoteNode
+from rheostat.runtime.agent_process import AgentProcess
+from rheostat.runtime.remote_node import RemoteNode
 from rheostat.runtime.spark_settings import SparkSettings
 
 

@@ -253,6 +253,11 @@ class Runtime:
         """Those that are not given up."""
         return self._crew.present()
 
+    def stand_ins(self) -> dict[str, str]:
+        """Instance -> the node that runs it in place of its own."""
+        places = {instance: self._crew.place(instance) for instance in self.plan.instances}
+        return {instance.name: place for instance, place in places.items() if place != instance.node}
+
     def join(self, described: ModelNode, node: Node) -> None:
         """Takes a node that was not there before; it holds nothing until something is moved there."""
         with self._changing:

@@ -1,25 +1,28 @@
-"""What the managers see of a running application: handed over by the thread that measures to the one that decides."""
+"""What managers see of a running application: handed over by the thread that measures to the one that decides."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from threading import Lock
 
 from rheostat.model.deployment import Deployment
 from rheostat.model.observation import Sample
 from rheostat.model.resources import Infrastructure
-from rheostat.runtime.world import Runtime
 
 MOST_KEPT = 100_000
 """Samples that wait for a manager that is slow; older ones are too old for it anyway."""
 
 
+@dataclass(slots=True)
 class Feed:
     """The probe of a running application."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
-        self._waiting: deque[Sample] = deque(maxlen=MOST_KEPT)
-        self._lock = Lock()
+    deployment: Callable[[], Deployment]
+    """What runs."""
+    infrastructure: Callable[[], Infrastructure]
+    """The nodes that are up."""
+    _waiting: deque[Sample] = field(default_factory=lambda: deque(maxlen=MOST_KEPT))
+    _lock: Lock = field(default_factory=Lock)
 
     def add(self, samples: Sequence[Sample]) -> None:
         """Leaves what was measured."""
@@ -32,11 +35,3 @@ class Feed:
             taken = list(self._waiting)
             self._waiting.clear()
         return taken
-
-    def deployment(self) -> Deployment:
-        """What runs."""
-        return self._runtime.deployment()
-
-    def infrastructure(self) -> Infrastructure:
-        """The nodes that are up."""
-        return self._runtime.infrastructure()
