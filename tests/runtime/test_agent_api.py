@@ -127,3 +127,26 @@ def test_paths_elsewhere_are_refused_and_nothing_is_done(client, node, tmp_path)
 def test_a_short_token_is_refused(node, tmp_path):
     with pytest.raises(ValueError, match="at least 16"):
         agent_app(node, "short", tmp_path, lambda _: {})
+
+
+def test_a_name_that_only_resolves_to_this_machine_is_refused(client, node):
+    answer = client.get("/statuses", headers={"Host": "evil.example"})
+    assert (answer.status_code, answer.json()) == (403, {"error": "only this machine is served"})
+    assert node.asked == []
+
+
+def test_orders_reach_the_managers_and_their_report_comes_back(node, tmp_path):
+    heard = []
+
+    def exchange(document):
+        heard.append(document)
+        return {"knows": True, "operators": ["count"]}
+
+    client = Client(agent_app(node, TOKEN, tmp_path, lambda _: {}, exchange))
+    answer = client.post("/control", json={"orders": {"operators": ["count"]}})
+    assert (answer.status_code, answer.json()) == (200, {"knows": True, "operators": ["count"]})
+    assert heard == [{"orders": {"operators": ["count"]}}]
+
+
+def test_an_agent_without_managers_says_so(client):
+    assert client.post("/control", json={}).json() == {"knows": False}

@@ -4,18 +4,16 @@ Every route is named; everything else is refused. There is no way to send code o
 from the agent's own installation, and all files lie below the directory the agent was started with.
 """
 
-import hmac
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Body, FastAPI, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi import Body, FastAPI
 
-from rheostat.errors import RheostatError
 from rheostat.model.application import Application
+from rheostat.runtime.guarded_app import guarded_app
 from rheostat.runtime.instance import InstanceSpec
 from rheostat.runtime.node import Node
 from rheostat.runtime.schemas import Columns
@@ -23,7 +21,7 @@ from rheostat.runtime.state_job import StateJob
 
 Document = Annotated[dict[str, Any], Body()]
 Discover = Callable[[Application], dict[str, Columns]]
-LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
+LEAST_TOKEN = 16
 
 
 def no_managers(_document: dict[str, Any]) -> dict[str, Any]:
@@ -39,26 +37,7 @@ def agent_app(
     exchange: Callable[[dict[str, Any]], dict[str, Any]] = no_managers,
 ) -> FastAPI:
     """The web application of one node."""
-    if len(token) < 16:
-        raise ValueError("a token has at least 16 characters")
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-
-    @app.middleware("http")
-    async def guard(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
-        given = request.headers.get("authorization", "")
-        if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
-            return JSONResponse({"error": "the token is missing or wrong"}, 401)
-        if request.headers.get("origin"):
-            return JSONResponse({"error": "browsers are not served"}, 403)
-        return await call(request)
-
-    @app.exception_handler(RheostatError)
-    async def told(_request: Request, error: RheostatError) -> JSONResponse:
-        return JSONResponse({"error": str(error)}, 409)
-
-    @app.exception_handler(ValueError)
-    async def wrong(_request: Request, error: ValueError) -> JSONResponse:
-        return JSONResponse({"error": str(error)}, 400)
+    app = guarded_app(token, LEAST_TOKEN)
 
     def below_root(*paths: str) -> None:
         for path in paths:

@@ -10,27 +10,25 @@
 Everything else is refused, and so is every browser.
 """
 
-import hmac
 import os
 import secrets
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 import uvicorn
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from rheostat.control.ports import Effect
-from rheostat.errors import RheostatError
 from rheostat.model.deployment import Deployment
-from rheostat.runtime.agent_api import LOCAL_HOSTS
 from rheostat.runtime.controller_client import Address, effect_document, remove_address, write_address
+from rheostat.runtime.guarded_app import guarded_app
 
 LEAST_TOKEN = 32
 Placed = dict[str, dict[str, PositiveInt]]
@@ -79,29 +77,7 @@ class ControlWanted(BaseModel):
 
 def controller_app(controlled: Controlled, token: str) -> FastAPI:
     """The web application."""
-    if len(token) < LEAST_TOKEN:
-        raise ValueError(f"a token has at least {LEAST_TOKEN} characters")
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-
-    @app.middleware("http")
-    async def guard(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
-        given = request.headers.get("authorization", "")
-        if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
-            return JSONResponse({"error": "the token is missing or wrong"}, 401)
-        # A page of a browser has an origin; a name that resolves to loopback has another host.
-        if request.headers.get("origin"):
-            return JSONResponse({"error": "browsers are not served"}, 403)
-        if (request.url.hostname or "") not in LOCAL_HOSTS:
-            return JSONResponse({"error": "only this machine is served"}, 403)
-        return await call(request)
-
-    @app.exception_handler(RheostatError)
-    async def told(_request: Request, error: RheostatError) -> JSONResponse:
-        return JSONResponse({"error": str(error)}, 409)
-
-    @app.exception_handler(ValueError)
-    async def wrong(_request: Request, error: ValueError) -> JSONResponse:
-        return JSONResponse({"error": str(error)}, 400)
+    app = guarded_app(token, LEAST_TOKEN)
 
     @app.exception_handler(RequestValidationError)
     async def misshapen(_request: Request, _error: RequestValidationError) -> JSONResponse:
