@@ -27,6 +27,17 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+def group_of(leader: int) -> list[int]:
+    """The processes that run in a process group; those that have ended and were not waited for do not."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError):
+            state, _, group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]
+            if int(group) == leader and state != "Z":
+                found.append(int(entry.name))
+    return found
+
+
 class AgentProcess:
     """An agent process of ours: started or found at work, reached, and sure to end.
 
@@ -122,26 +133,39 @@ class AgentProcess:
 
     def kill(self) -> None:
         """kill -9 of the agent with its Spark and its workers."""
-        if self.is_alive:
+        if self._runs():
             self._signal(signal.SIGKILL)
             self._wait(20)
 
     def stop(self) -> None:
         """Asks it to end, and sees to it."""
-        if self.is_alive:
+        if self._runs():
             self._signal(signal.SIGTERM)
             if not self._wait(20):
                 self.kill()
         self._clear()
+
+    def _runs(self) -> bool:
+        """Whether the agent or anything it has started does; what it has started may outlive it."""
+        if self.is_alive:
+            return True
+        if self._adopted is None and self._process is None:
+            return False
+        left = group_of(self.pid)
+        # With a leader it is a group of somebody else's: the number has been given away again.
+        return bool(left) and self.pid not in left
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self.pid, number)
 
     def _wait(self, seconds: float) -> bool:
-        """Until it has ended; False if it has not within so long. One that was adopted is not our child to wait for."""
+        """Until it has ended with its Spark, which takes a moment longer; False if it has not within so long.
+
+        One that was adopted is not our child to wait for.
+        """
         deadline = time.monotonic() + seconds
-        while self.is_alive:
+        while self._runs():
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.02)
