@@ -27,6 +27,8 @@ USED = frozenset(
         "true_rate",
         "backlog",
         "cpu",
+        "delay_ms",
+        "availability",
         "response_mean_ms",
         "response_p50_ms",
         "response_p95_ms",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rheostat.control.decisions import EFFECT, effect_facts
+from rheostat.control.measured_network import MeasuredNetwork
 from rheostat.control.outlook import Outlook
 from rheostat.control.ports import Actuator, Clock, Done, Entry, Journal, Json
 from rheostat.control.profile import Profile
@@ -75,8 +76,10 @@ class PlannedManager:
             application = self.profile.applied_to(application)
         free = self.starts_as_a_guess and not self._planned
         self._planned = True
-        problem = self.problem(application, picture.infrastructure, picture.deployment, first=free)
-        self._follow(problem, picture.deployment, now_seconds, first=free)
+        network = MeasuredNetwork.seen_by(self.outlook)
+        infrastructure = network.applied_to(picture.infrastructure)
+        problem = self.problem(application, infrastructure, picture.deployment, first=free)
+        self._follow(problem, picture.deployment, now_seconds, {"first": free, "network": network.to_plain()})
 
     def problem(
         self, application: Application, infrastructure: Infrastructure, current: Deployment, *, first: bool
@@ -99,12 +102,14 @@ class PlannedManager:
             limits=self.limits,
         )
 
-    def _follow(self, problem: Problem, current: Deployment, now_seconds: float, *, first: bool) -> None:
+    def _follow(
+        self, problem: Problem, current: Deployment, now_seconds: float, circumstances: Mapping[str, Json]
+    ) -> None:
         outcome = self.planner.plan(problem)
         rates = problem.application.rates
         facts: dict[str, Json] = {
             "status": outcome.status.value,
-            "first": first,
+            **circumstances,
             "current": {name: dict(replicas.counts) for name, replicas in current.items()},
             "nodes": [node.name for node in problem.infrastructure.nodes],
             "rates_tps": [[*ends, rate] for ends, rate in rates.streams.items()],

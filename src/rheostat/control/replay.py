@@ -11,6 +11,7 @@ from typing import Any
 from rheostat.control.application_manager import APPLICATION_PROPOSAL
 from rheostat.control.building import Control
 from rheostat.control.decisions import DECISION, Decision
+from rheostat.control.measured_network import MeasuredNetwork
 from rheostat.control.node_manager import MIGRATION
 from rheostat.control.operator_manager import PROPOSAL, Local, Proposed
 from rheostat.control.planned import PLAN, PlannedManager, journaled_application
@@ -145,7 +146,8 @@ class Replay:
             return None
         application = journaled_application(picture.application, facts)
         current = Deployment.of(facts["current"])
-        problem = self.planned.problem(application, picture.infrastructure, current, first=facts["first"])
+        infrastructure = MeasuredNetwork.from_plain(facts["network"]).applied_to(picture.infrastructure)
+        problem = self.planned.problem(application, infrastructure, current, first=facts["first"])
         outcome = self.planned.planner.plan(problem)
         if outcome.deployment is None:
             return (facts["status"], facts.get("change")), (outcome.status.value, None)
