@@ -2,7 +2,7 @@
 
 Every operator has one manager, on one node, for as long as that node is there; a former controller's are left where
 they are. What a manager writes down arrives here and is journaled once; what it asks for is passed on to the
-application manager, and from nobody but the one who looks after the operator.
+application manager. Whoever looks after an operator that is another's drops it, and its request, before it reports.
 """
 
 from collections.abc import Iterable, Mapping
@@ -75,7 +75,7 @@ class Outposts:
     def taken(self) -> list[Request]:
         """Everything that is asked for now, here and on the nodes, by sender; it will be answered."""
         self.exchange()
-        standing = [one for name, post in self._posts.items() for one in post.standing if self._may_ask(name, one)]
+        standing = [one for post in self._posts.values() for one in post.standing]
         standing.sort(key=lambda one: one.sender)
         self._answers = {one.sender: one.number for one in standing}
         return [*self._local.taken(), *(one.request for one in standing)]
@@ -153,11 +153,6 @@ class Outposts:
                 if entry.kind == MEMORY:
                     self._memories.update(_learned([entry]))
         post.standing = report.requests
-
-    def _may_ask(self, name: str, standing: Standing) -> bool:
-        """For an operator only the node that looks after it; for a node, that node."""
-        operator = standing.request.change.operator
-        return standing.sender == f"node manager of {name}" or self._homes.get(operator) == name
 
     def _find_managers(self) -> None:
         """Those that a former controller has put to work stay where they are."""
