@@ -35,8 +35,8 @@ LINE_SECONDS = 5.0
 Rows = Sequence[Mapping[str, Any]]
 Opening = Callable[[MonitorSettings], AbstractContextManager[Opened]]
 """Brings the nodes up, measured as often as the settings say."""
-Watch = Callable[[Opened, float], None]
-"""Is called in every round with the seconds since the start: whoever wants to kill a node does it here."""
+Watch = Callable[[Controller, float], None]
+"""Is called in every round with the seconds since the start: to kill a node, to change or to measure something."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def perform(stage: Stage, root: Path, opening: Opening, piece: Piece, watch: Wat
         controller = Controller(found, RecordingFile(root, stage.application, {"control": piece.name}))
         controller.steer(piece.settings, SystemClock(), piece.planning)
         try:
-            _tend(controller, stage, lambda seconds: watch(found, seconds))
+            _tend(controller, stage, lambda seconds: watch(controller, seconds))
         finally:
             controller.stop()
             controller.settle()

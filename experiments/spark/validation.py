@@ -33,13 +33,13 @@ from experiments.spark.outcome import Controlled
 from experiments.spark.side_by_side import Compared, Part, compared, mean_latencies_ms, parts
 from experiments.spark.stage import Piece, Stage, on_embedded, perform
 from experiments.spark.workload import AT_FIRST, SERVICE_MS, THREE_NODES, Load, Phase
+from rheostat.assembly import Controller
 from rheostat.control.ports import Done
 from rheostat.control.settings import ControlSettings
 from rheostat.model.application import Application
 from rheostat.model.deployment import Deployment
 from rheostat.model.latency import Constant, MicroBatch
 from rheostat.model.measured import Measured, Pause, Way
-from rheostat.runtime.launching import Opened
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.simulation.recording import Recording
@@ -121,9 +121,9 @@ def calibrate(spark: SparkSession, seconds: float) -> Calibration:
     pauses: list[float] = []
     wanted = [(1.5 * seconds, TWO), (2.0 * seconds, AT_FIRST)]
 
-    def change(found: Opened, now: float) -> None:
+    def change(controller: Controller, now: float) -> None:
         if wanted and now >= wanted[0][0]:
-            effect = found.runtime.deploy(wanted.pop(0)[1])
+            effect = controller.runtime.deploy(wanted.pop(0)[1])
             if isinstance(effect, Done):
                 pauses.append(effect.downtime_seconds)
 
@@ -192,8 +192,8 @@ def _page(
             f"{SETTLE_SECONDS:g} s to settle: {load.curve} sentences/s. A sentence costs a replica of `{BUSY}`",
             f"{SERVICE_MS:g} ms (s = 1: nothing is taken from a paper). Learned in a run before, under",
             f"{', '.join(f'{rate:g}' for rate in CALIBRATION_TPS)} sentences/s: a batch of `{BUSY}` has a fixed part",
-            f"of {model.fixed_ms:.0f} ms, a change of it takes {_mean(learned.pauses)} s, the other operators take what",
-            f"they took. Compared from {begin:g} s on.",
+            f"of {model.fixed_ms:.0f} ms, a change of it takes {_mean(learned.pauses)} s, the other operators take",
+            f"what they took. Compared from {begin:g} s on.",
         ),
         "",
         *markdown_table(
