@@ -79,7 +79,9 @@ class Trips:
         for operator in whole.operators:
             capacity = capacities_tps.get(operator.name)
             if capacity is None:
-                operators.append(replace(operator, max_replicas=1, latency=Constant()))
+                # The papers count no sink: it is free.
+                cost = 0.0 if operator.name == SINK else operator.cost_per_hour
+                operators.append(replace(operator, max_replicas=1, latency=Constant(), cost_per_hour=cost))
                 continue
             served = (*operator.parameters, ("service_ms", 1000 * S / capacity))
             scaled = {"max_replicas": most_replicas, "latency": MM1(capacity / S)}
