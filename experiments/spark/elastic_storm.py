@@ -247,9 +247,9 @@ def _page(found: Mapping[str, Came], phases: Phases, command: str) -> list[str]:
         prose(
             f"s = {S:g}: tweets are so many times fewer, and a tweet costs a Detector {S:g} times as much; there are",
             f"{FEWER} times fewer Detectors, each {FEWER} times as fast, so that they are as busy as the paper's.",
-            f"Phases last {phases.seconds_each:g} s instead of 900; the manager acts every {PERIOD_SECONDS:g} s instead",
-            f"of 10, {SETTLE_SECONDS:g} s after a change at the earliest. Latency is the time in all operators together.",
-            "Every window was computed again without Spark.",
+            f"Phases last {phases.seconds_each:g} s instead of 900; the manager acts every {PERIOD_SECONDS:g} s, not",
+            f"every 10, and {SETTLE_SECONDS:g} s after a change at the earliest. Latency is the time in all operators",
+            "together. Every window was computed again without Spark.",
         ),
         "",
         *markdown_table(headers, _phase_rows(found, phases)),
