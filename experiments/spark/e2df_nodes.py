@@ -179,7 +179,7 @@ def _share(scenarios: Mapping[str, Rented], name: str) -> float:
 
 
 def _page(found: Mapping[str, Mapping[str, Rented]], seconds: float, command: str) -> list[str]:
-    headers = ("elastic", "response ms", "replicas", "node-minutes", "of static", "most nodes", "started", "stopped")
+    headers = ["elastic", "response ms", "replicas", "node-minutes", "of static", "most nodes", "started", "stopped"]
     headers += ("let go with replicas", "changes", "words lost", "repeated", "paper")
     lines = [
         "# E2DF on Spark: node processes that come and go",

@@ -31,6 +31,7 @@ from experiments.spark.controlled import PERIOD_SECONDS, SETTLE_SECONDS, timed
 from experiments.spark.outcome import Controlled
 from experiments.spark.stage import Piece, on_embedded, perform
 from experiments.spark.taxi_stage import SCALED, S, Trips
+from rheostat.control.decisions import DECISION, Decision
 from rheostat.control.settings import ControlSettings
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
@@ -136,8 +137,8 @@ def _run(spark: SparkSession, trips: Trips, piece: Piece) -> Controlled:
 
 def asked(done: Controlled) -> tuple[int, int]:
     """Requests of managers, and how many of them were granted."""
-    facts = [story.decision.facts for story in done.told if "requests" in story.decision.facts]
-    return sum(len(one["requests"]) for one in facts), sum(len(one["granted"]) for one in facts)  # type: ignore[arg-type]
+    made = [Decision.from_facts(story.decision.facts) for story in done.told if story.decision.kind == DECISION]
+    return sum(len(one.requests) for one in made), sum(len(one.granted) for one in made)
 
 
 def _cells(one: Came) -> list[object]:
@@ -162,7 +163,7 @@ def _cells(one: Came) -> list[object]:
 
 
 def _page(found: Sequence[Came], trips: Trips, bounds_ms: Mapping[str, float], command: str) -> list[str]:
-    headers = ("policy", "mean ms", "P50 ms", "P95 ms", "replicas", "downtime %", "R > R_max %", "changes", "granted")
+    headers = ["policy", "mean ms", "P50 ms", "P95 ms", "replicas", "downtime %", "R > R_max %", "changes", "granted"]
     headers += ("rankings lost", "too many")
     told = ", ".join(f"{name} {ms:.0f} ms" for name, ms in sorted(bounds_ms.items()) if name in SCALED)
     return [

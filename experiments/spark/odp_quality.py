@@ -175,7 +175,7 @@ def _page(failures: list[Came], pairs: list[tuple[Came, Came]], seed: int, comma
 
 
 def _failures(found: list[Came], seed: int) -> list[str]:
-    headers = ("placement", "expected R ms", "mean R ms", "P99 ms", "executors on weak nodes", "availability %")
+    headers = ["placement", "expected R ms", "mean R ms", "P99 ms", "executors on weak nodes", "availability %"]
     headers += ("outages", "late %", "late by s, mean", "longest s", "words lost", "too many", "paper")
     rows = []
     for one in found:

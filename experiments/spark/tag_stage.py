@@ -82,7 +82,7 @@ def ages_ms(root: Path) -> Counter[float]:
 def crossing_share(placed: Deployment, source: str, target: str) -> float:
     """Of what flows between two operators, what goes from one node to another."""
     before, after = placed[source], placed[target]
-    same = sum(before[node] * after[node] for node in before.counts)
+    same = sum(before[node] * after[node] for node in before)
     return 1 - same / (len(before) * len(after))
 
 
@@ -164,7 +164,7 @@ def mean_age(ages: Counter[float]) -> float:
 def on_weak_nodes(placed: Deployment, at: Infrastructure) -> int:
     """Executors on nodes that are not always up."""
     weak = {node.name for node in at.nodes if node.availability < 1}
-    return sum(replicas[name] for _, replicas in placed.items() for name in replicas.counts if name in weak)
+    return sum(replicas[name] for _, replicas in placed.items() for name in replicas if name in weak)
 
 
 def busiest_seed(placements: Sequence[tuple[int, int]]) -> int:

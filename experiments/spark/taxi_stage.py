@@ -84,8 +84,8 @@ class Trips:
                 operators.append(replace(operator, max_replicas=1, latency=Constant(), cost_per_hour=cost))
                 continue
             served = (*operator.parameters, ("service_ms", 1000 * S / capacity))
-            scaled = {"max_replicas": most_replicas, "latency": MM1(capacity / S)}
-            operators.append(replace(operator, parameters=served, **scaled))
+            queue = MM1(capacity / S)
+            operators.append(replace(operator, parameters=served, max_replicas=most_replicas, latency=queue))
         return replace(whole, operators=tuple(operators))
 
     def differences(self, rows: Rows) -> tuple[int, int]:

@@ -258,8 +258,7 @@ def _latencies(foreseen: Recording, done: Controlled, pieces: Sequence[tuple[str
         [name, f"{ours[name]:.0f}" if name in ours else None, f"{theirs[name]:.0f}" if name in theirs else None]
         for name in foreseen.replicas
     ]
-    (calm,) = parts(foreseen, done.recording, pieces[:1]) or [None]
-    if calm is not None:
+    for calm in parts(foreseen, done.recording, pieces[:1]):
         left = calm.measured_ms - sum(theirs.values())
         rows.append(["between operators", f"{calm.foreseen_ms - sum(ours.values()):.0f}", f"{left:.0f}"])
     return [
