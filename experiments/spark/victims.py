@@ -134,6 +134,10 @@ class Victim:
                 with suppress(ProcessLookupError):
                     os.killpg(pid, signal.SIGKILL)
 
+    def last_words(self) -> str:
+        """The end of the log."""
+        return self.log.read_text(errors="replace")[-500:].strip()
+
     def rows(self) -> list[dict[str, Any]]:
         """What has come out."""
         channel = self.directory / "results" / self.stage.sink
