@@ -217,7 +217,8 @@ def _page(found: Mapping[str, Mapping[str, Rented]], seconds: float, command: st
         "",
         prose(
             "What differs: the paper has 16 containers and C_r = 5, here are five or six processes and C_r = 1; it",
-            "does not tell how long a ramp takes, nor its service times. Response times are those of micro-batches: to be compared with one another.",
+            "does not tell how long a ramp takes, nor its service times. Response times are those of micro-batches: to",
+            "be compared with one another.",
         ),
     ]
     return lines
