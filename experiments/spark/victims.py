@@ -68,13 +68,16 @@ class Victim:
         groups = str(self.stage.runtime.key_groups)
         return ["run", *documents, "--nodes", "process", "--key-groups", groups, "--until-drained", *self.options]
 
+    def command(self) -> list[str]:
+        """By this interpreter, so that it is this version that runs."""
+        return [sys.executable, "-c", "from rheostat.cli.app import main; main()", *self.arguments()]
+
     def start(self) -> None:
         """Starts a controller: the first one, or the one that takes over."""
         path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
-        command = [sys.executable, "-c", "from rheostat.cli.app import main; main()", *self.arguments()]
         with self.log.open("ab") as out:
             self.process = subprocess.Popen(
-                command,
+                self.command(),
                 cwd=self.folder,
                 env={**os.environ, "PYTHONPATH": path},
                 stdin=subprocess.DEVNULL,
