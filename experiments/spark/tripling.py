@@ -19,10 +19,10 @@ from experiments.planning.report import (
     new_figure,
     prose,
     save_figure,
-    tell,
     write_report,
 )
-from experiments.spark.controlled import CONTROLS, PERIOD_SECONDS, SETTLE_SECONDS, Controlled, run_controlled
+from experiments.spark.controlled import CONTROLS, PERIOD_SECONDS, SETTLE_SECONDS, run_controlled
+from experiments.spark.outcome import Controlled
 from experiments.spark.workload import SERVICE_MS, Load, Phase
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
@@ -46,8 +46,7 @@ def main() -> int:
     done = []
     for name in chosen.controls:
         with tempfile.TemporaryDirectory(prefix="rheostat-tripling-", ignore_cleanup_errors=True) as folder:
-            done.append(run_controlled(name, spark, Path(folder), load, lambda line: tell(f"  {line}")))
-        tell(f"{name}: {len(done[-1].moves)} changes, lost {done[-1].lost}, duplicated {done[-1].duplicated}")
+            done.append(run_controlled(name, spark, Path(folder), load))
     spark.stop()
     write_report(NAME, _page(done, seconds))
     _draw(done, seconds)

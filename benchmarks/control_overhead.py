@@ -1,0 +1,138 @@
+"""What does being watched and controlled cost? Word Count at saturation, with control and without, in one run.
+
+`python -m benchmarks.control_overhead [--repeat 3] [--sentences 400000] [--short] [--write FILE]`
+
+On: the controller's loop, everything measured every 4/3 s, EDF's managers deciding every 4 s; a dry run, so that what
+runs is the same. Off: the same queries, and nobody looks. They take turns, and change places with every repetition.
+The goal is that with control the throughput is at least 0.95 of that without.
+"""
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.pipeline_parts.batches import batches_of, throughput
+from examples.word_count.app import application
+from pyspark.sql import SparkSession
+
+from rheostat.assembly import Controller
+from rheostat.assembly.recording_file import RecordingFile
+from rheostat.control.clocks import SystemClock
+from rheostat.control.decisions import DECISION
+from rheostat.control.settings import ControlSettings
+from rheostat.model.application import Application
+from rheostat.model.deployment import Deployment
+from rheostat.model.resources import Infrastructure, Node
+from rheostat.runtime.embedded import embedded
+from rheostat.runtime.launching import Opened
+from rheostat.runtime.monitor import MonitorSettings
+from rheostat.runtime.node import SparkNode
+from rheostat.runtime.spark_session import create_session
+from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.specs import RuntimeSettings
+
+GOAL = 0.95
+THREADS = 6
+PER_BATCH = 5_000
+PERIOD_SECONDS = 4.0
+PATIENCE_SECONDS = 600.0
+CONTROL = ControlSettings(
+    "edf", period_seconds=PERIOD_SECONDS, averaging_seconds=PERIOD_SECONDS, settle_seconds=5.0, dry_run=True
+)
+REPORTS = "spark.sql.streaming.numRecentProgressUpdates"
+"""Spark remembers a hundred batches unless it is told to remember more."""
+
+
+def main() -> int:
+    """Measures in turns; 1 if control costs more than it may."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--sentences", type=int, default=400_000)
+    parser.add_argument("--short", action="store_true", help="once, 100,000 sentences")
+    parser.add_argument("--write", type=Path)
+    chosen = parser.parse_args()
+    if chosen.short:
+        chosen.repeat, chosen.sentences = 1, 100_000
+    spark = create_session(SparkSettings(overrides={REPORTS: "100000"}), THREADS, "control overhead")
+    rates: dict[str, list[float]] = {"off": [], "on": []}
+    decisions = 0
+    # What comes first in a session pays for its warming up.
+    _measure(spark, chosen.sentences // 4, controlled=True)
+    for number in range(chosen.repeat):
+        for way in ("off", "on") if number % 2 == 0 else ("on", "off"):
+            rate, decided = _measure(spark, chosen.sentences, controlled=way == "on")
+            rates[way].append(rate)
+            decisions += decided
+            told = f"{rate:,.0f} sentences/s, {decided} decisions"
+            print(f"control {way}, {number + 1} of {chosen.repeat}: {told}", file=sys.stderr, flush=True)
+    spark.stop()
+    share = statistics.median(rates["on"]) / statistics.median(rates["off"])
+    table = _table(rates, decisions, share)
+    print(table)
+    if chosen.write:
+        chosen.write.write_text(table + "\n")
+    return int(share < GOAL)
+
+
+def _measure(spark: SparkSession, sentences: int, *, controlled: bool) -> tuple[float, int]:
+    """Sentences per second, and how many decisions were made meanwhile."""
+    app = application("1", pace="all", rows_per_batch=PER_BATCH, total=sentences)
+    node = SparkNode("n1", spark)
+    one = Infrastructure("one", (Node("n1", 16),))
+    monitor = MonitorSettings(PERIOD_SECONDS / 3)
+    runtime_settings = RuntimeSettings(trigger_ms=0)
+    with tempfile.TemporaryDirectory(prefix="rheostat-overhead-", ignore_cleanup_errors=True) as folder:
+        root = Path(folder)
+        with embedded(app, one, root, spark, runtime_settings, nodes={"n1": node}, monitor=monitor) as runtime:
+            runtime.launch(Deployment.of({operator.name: {"n1": 1} for operator in app.operators}))
+            (instance,) = runtime.plan.instances
+
+            def done() -> bool:
+                return sum(report["numInputRows"] for report in node.progress(instance.name)) >= sentences
+
+            if controlled:
+                _tend(Controller(Opened(runtime), _recording(root, app)), done)
+            else:
+                _wait(done)
+            rate = throughput(batches_of(node.progress(instance.name)))
+            return rate, sum(1 for _ in runtime.journal.read(kind=DECISION))
+
+
+def _recording(root: Path, app: Application) -> RecordingFile:
+    return RecordingFile(root, app, {"control": "edf, dry run"})
+
+
+def _tend(controller: Controller, done: Callable[[], bool]) -> None:
+    """As `rheostat run` does, once a second."""
+    controller.steer(CONTROL, SystemClock())
+    try:
+        _wait(done, controller.tend)
+    finally:
+        controller.stop()
+        controller.settle()
+
+
+def _wait(done: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not done():
+        meanwhile()
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not done after {PATIENCE_SECONDS:g} s")
+        time.sleep(1.0)
+
+
+def _table(rates: Mapping[str, Sequence[float]], decisions: int, share: float) -> str:
+    lines = ["| control | sentences/s at saturation, median | every run | of off |", "|" + "---|" * 4]
+    for way, share_of in (("off", 1.0), ("on", share)):
+        every = ", ".join(f"{rate:,.0f}" for rate in rates[way])
+        lines.append(f"| {way} | {statistics.median(rates[way]):,.0f} | {every} | {share_of:.3f} |")
+    lines += ["", f"Goal: at least {GOAL}; {decisions} decisions were made while it was on."]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""What the pages of the experiments on Spark say of a journal: decisions left open, and nodes let go too early."""
+
+from random import Random
+
+import pytest
+from experiments.spark.journaled import decided, renting
+from experiments.spark.kills import schedule, waves
+from experiments.spark.stage import counted_differences
+from experiments.spark.victims import CONTROLLER
+from experiments.spark.workload import AT_FIRST, Load, Phase
+
+from rheostat.control.decisions import DECISION, EFFECT, Decision, effect_facts
+from rheostat.control.ports import Done, Entry, Refused, RolledBack
+from rheostat.model.deployment import Replicas
+from rheostat.model.reconfiguration import Change
+from rheostat.policies.granting import Situation
+from rheostat.policies.requests import Request
+from rheostat.runtime.physical import physical_plan
+from rheostat.runtime.world import NODE_JOINED, NODE_LEFT
+
+OUT = Change("split", Replicas.on("n2"), Replicas.on("n2", "n2"))
+
+
+def decision(*changes):
+    requests = tuple(Request(change, 1.0, "somebody", "busy") for change in changes)
+    seen = Situation(0.0, 100.0, 4)
+    return Entry(DECISION, 0.0, Decision("manager", seen, requests, requests).facts())
+
+
+def effect(outcome):
+    change = Decision.from_facts(decision(OUT).facts).change
+    return Entry(EFFECT, 1.0, effect_facts("manager", change, outcome, {}))
+
+
+@pytest.mark.parametrize(
+    ("entries", "outcomes", "unfinished"),
+    [
+        pytest.param([decision()], (0, 0, 0), 0, id="a decision to hold needs no effect"),
+        pytest.param([decision(OUT), effect(Done(1.0))], (1, 0, 0), 0, id="done"),
+        pytest.param([decision(OUT), effect(RolledBack("x")), decision()], (0, 1, 0), 0, id="undone"),
+        pytest.param([decision(OUT), effect(Refused(("x",)))], (0, 0, 1), 0, id="refused"),
+        pytest.param([decision(OUT)], (0, 0, 0), 1, id="open at the end"),
+        pytest.param([decision(OUT), decision(), effect(Done(1.0))], (1, 0, 0), 1, id="open, and another's effect"),
+    ],
+)
+def test_every_decision_to_change_something_needs_its_effect(entries, outcomes, unfinished):
+    found = decided(entries)
+    assert (tuple(found.outcomes.values()), found.unfinished) == (outcomes, unfinished)
+    assert found.made == sum(entry.kind == DECISION for entry in entries)
+
+
+def launched(at_seconds=100.0):
+    plan = physical_plan(Load().application(), AT_FIRST, 4)
+    return Entry("launch", at_seconds, {"plan": plan.to_dict()})
+
+
+def test_node_minutes_are_those_of_all_nodes_while_they_were_up():
+    entries = [
+        launched(),
+        Entry(NODE_JOINED, 160.0, {"name": "n4"}),
+        Entry(NODE_LEFT, 220.0, {"name": "n4"}),
+    ]
+    found = renting(["n1", "n2", "n3"], entries, 100.0, 280.0)
+    assert found.node_minutes == pytest.approx(3 * 3 + 1)
+    assert (found.started, found.stopped, found.most, found.released_with_replicas) == (1, 1, 4, ())
+
+
+def test_a_node_that_is_let_go_with_a_replica_on_it_is_told():
+    found = renting(["n1", "n2", "n3"], [launched(), Entry(NODE_LEFT, 160.0, {"name": "n2"})], 100.0, 220.0)
+    assert found.released_with_replicas == ("n2",)
+    assert found.node_minutes == pytest.approx(2 * 2 + 1)
+
+
+def test_deaths_are_as_many_as_wanted_in_order_and_repeatable():
+    deaths = schedule(Random(1), 600.0, 5, 7, ["n1", "n2"])
+    assert sum(death.who == CONTROLLER for death in deaths) == 5
+    assert len(deaths) == 12
+    assert [death.at_seconds for death in deaths] == sorted(death.at_seconds for death in deaths)
+    assert deaths == schedule(Random(1), 600.0, 5, 7, ["n1", "n2"])
+
+
+def test_a_load_brings_what_its_curve_says():
+    assert waves(120.0).total == 60 * 20 + 60 * 60
+    assert Load((Phase(0, 10, 20), Phase(20, 10))).total == 100 + 200
+
+
+def test_words_that_are_missing_and_too_many_do_not_cancel_out():
+    assert counted_differences({"a": 3}, {"a": 1, "b": 2}) == (2, 2)
