@@ -161,19 +161,25 @@ def anneal(
         old_nodes[:], old_size[:] = nodes, size
         i = np.random.randint(operators)
         move = np.random.randint(100)
-        if move < 50:
+        if move < 40:
             u = _picked(w, nodes, size, i)
             if not w.allowed[i, u]:
                 continue
             nodes[i, np.random.randint(size[i])] = u
-        elif move < 70:
+        elif move < 55:
             j = np.random.randint(operators)
             a, b = np.random.randint(size[i]), np.random.randint(size[j])
             u, v = nodes[i, a], nodes[j, b]
             if u == v or not w.allowed[i, v] or not w.allowed[j, u]:
                 continue
             nodes[i, a], nodes[j, b] = v, u
-        elif move < 85:
+        elif move < 65:
+            if not _moved_together(w, nodes, size, i):
+                continue
+        elif move < 73:
+            if not _changed_places(w, nodes, size, i):
+                continue
+        elif move < 87:
             if not _resized(w, nodes, size, i):
                 continue
         elif not _exchanged(w, nodes, size, i):
@@ -221,4 +227,31 @@ def _exchanged(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # 
                     nodes[o, k] = v
                 elif nodes[o, k] == v:
                     nodes[o, k] = u
+    return True
+
+
+@numba.njit(cache=True)
+def _moved_together(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
+    """All replicas of an operator that share a node go to another one."""
+    u, v = nodes[i, np.random.randint(size[i])], _picked(w, nodes, size, i)
+    if u == v or not w.allowed[i, v]:
+        return False
+    for k in range(size[i]):
+        if nodes[i, k] == u:
+            nodes[i, k] = v
+    return True
+
+
+@numba.njit(cache=True)
+def _changed_places(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
+    """Two operators take each other's nodes, and with them each other's number of replicas."""
+    j = np.random.randint(len(size))
+    if i == j or size[i] > w.most[j] or size[j] > w.most[i] or size[i] < w.least[j] or size[j] < w.least[i]:
+        return False
+    for k in range(nodes.shape[1]):
+        if (k < size[i] and not w.allowed[j, nodes[i, k]]) or (k < size[j] and not w.allowed[i, nodes[j, k]]):
+            return False
+    for k in range(nodes.shape[1]):
+        nodes[i, k], nodes[j, k] = nodes[j, k], nodes[i, k]
+    size[i], size[j] = size[j], size[i]
     return True

@@ -123,7 +123,7 @@ def _within(
     instance, (limit, least) = relaxed.level.instance, within
     found = replace(found, generated=found.generated + sum(len(c) for c in generated))
     whole = Part(instance, generated, relaxed, least, min(limit, found.upper))
-    fewer, lower = (None, inf) if min(map(len, generated)) == 0 else (narrowed(whole, clock)[0], inf)
+    fewer, lower = (None if min(map(len, generated)) == 0 else narrowed(whole, clock)), inf
     if clock.is_over():
         return found
     # Downtimes only now, since they take long to compute.
@@ -135,7 +135,7 @@ def _within(
         if clock.is_over():
             return found
         part = [c.rows(np.nonzero(c.downtime <= ceiling)[0]) for c in candidates]
-        here = Part(instance, part, relaxed, max(floor, least), min(limit, found.upper))
+        here = Part(instance, part, relaxed, max(floor, least), min(limit, found.upper), fewer)
         found, below = searched(here, found, clock)
         lower = min(lower, below)
     if lower < enough(instance, min(found.upper, limit)):

@@ -10,15 +10,16 @@ import numpy as np
 
 from rheostat.planning.candidates import Candidates
 from rheostat.planning.elimination import HUGE
-from rheostat.planning.instance import Instance, Values
+from rheostat.planning.instance import Values
 from rheostat.planning.lagrangian import room
-from rheostat.planning.levels import NodeLevel, Prices
+from rheostat.planning.levels import NodeLevel
 from rheostat.planning.multiset_kernel import Whole, after_multisets, before_multisets
 from rheostat.planning.path_bound import PathBound, units
 from rheostat.planning.path_kernel import marginals
+from rheostat.planning.whole_path import Remaining, own_costs
 
 
-def worthwhile(level: NodeLevel, bound: PathBound, candidates: list[Candidates], goal: float) -> list[Candidates]:
+def worthwhile(level: NodeLevel, bound: PathBound, candidates: list[Candidates], goal: float) -> Remaining:
     """The multisets with which F can be below the goal, downtime and constant not included."""
     instance, prices = level.instance, bound.prices
     spare = room(instance, prices) - float(bound.beside.sum())
@@ -28,27 +29,20 @@ def worthwhile(level: NodeLevel, bound: PathBound, candidates: list[Candidates],
     _, so_far = marginals(bound.way, bound.carried, bound.after, limit)
     stream = {(i, j): e for e, (i, j) in enumerate(instance.edges.tolist())}
     ways = [stream[ends] for ends in itertools.pairwise(bound.path)]
-    kept = list(candidates)
+    known = Remaining.unknown(list(candidates))
     for position, i in enumerate(bound.path):
         options = candidates[i]
         whole = Whole(position, options.nodes, level.choices_of(i, options), int(need[i]), weight)
-        left = np.minimum(goal, HUGE / 2) + spare - _own(instance, i, options, prices)
-        most, total = np.maximum(left, 0.0), np.zeros(len(options))
+        left = np.minimum(goal, HUGE / 2) + spare - own_costs(instance, i, options, prices)
+        most = np.maximum(left, 0.0)
         if position + 1 < len(bound.path):
             tables = _tables(level, ways[position], turned=False)
-            total = after_multisets(bound.way, bound.after, whole, tables, most)
+            known.after[i] = after_multisets(bound.way, bound.after, whole, tables, most)
         if position > 0:
             tables = _tables(level, ways[position - 1], turned=True)
-            total = total + before_multisets(bound.way, so_far, whole, tables, most - total)
-        kept[i] = options.rows(np.nonzero(total < left)[0])
-    return kept
-
-
-def _own(instance: Instance, operator: int, options: Candidates, prices: Prices) -> Values:
-    """What a multiset costs by itself: R, replicas, and its room."""
-    weight = instance.coefficients.response + prices.response
-    price = np.where(options.nodes >= 0, prices.capacity[options.nodes], 0.0).sum(axis=1)
-    return np.asarray(weight * options.latency + options.term + price * instance.resources[operator])
+            known.before[i] = before_multisets(bound.way, so_far, whole, tables, most - known.after[i])
+        known.kept(i, known.before[i] + known.after[i], left)
+    return known
 
 
 def _tables(level: NodeLevel, stream: int, *, turned: bool) -> tuple[Values, Values]:
