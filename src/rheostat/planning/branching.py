@@ -76,7 +76,7 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
     instance = relaxed.level.instance
     paid = instance.coefficients.downtime * floor
     guesses, many = iter(_GUESSES), _MANY
-    share = 1.0 if found.upper - found.lower < _WIDE * abs(found.upper) else 0.5
+    share = _share(found)
     while not clock.is_over() and not found.complete:
         limit = min(found.upper, HUGE / 2)
         if found.deployment is None and (guess := next(guesses, None)) is not None:
@@ -103,8 +103,13 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
             break
         if found.deployment is not None:
             # Too many multisets below this limit, or it has been explored: go on below a lower or a higher one.
-            share = 0.4 * share if stuck else min(1.0, 2 * share)
+            share = 0.4 * share if stuck else max(share, _share(found))
     return found
+
+
+def _share(found: Found) -> float:
+    """Of the gap, which is explored next."""
+    return 1.0 if found.upper - found.lower < _WIDE * abs(found.upper) else 0.5
 
 
 def _generated(relaxed: Relaxed, limit: float, paid: float, most: int) -> list[Candidates] | None:

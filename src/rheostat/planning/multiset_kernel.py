@@ -130,23 +130,36 @@ def after_multisets(
         least[j - first] = w.own[j] + value[w.values[j]]
     order = np.argsort(least)
     found = most.copy()
+    used = np.zeros(len(w.room), dtype=np.int64)
     for row in range(len(whole.nodes)):
         best = most[row]
+        _counted(whole, row, used, whole.need)
         for b in order:
             if least[b] >= best:
                 break
             edge = _edge(pair, delay, whole.stand_in[row], b, whole.weight)
             j = first + b
             v = w.node[j]
-            if least[b] + edge >= best or w.need[j] + _units(whole, row, v) > w.room[v]:
+            if least[b] + edge >= best or w.need[j] + used[v] > w.room[v]:
                 continue
             code = 0
             for g in range(w.near.shape[1]):
                 x = w.near[v, g]
                 if x < 0:
                     break
-                taken = _units(whole, row, x) + (w.need[j] if g == 0 else 0)
+                taken = used[x] + (w.need[j] if g == 0 else 0)
                 code += min(taken, w.radix[v, g] - 1) * w.stride[v, g]
             best = min(best, w.own[j] + edge + value[w.values[j] + code])
+        _counted(whole, row, used, -whole.need)
         found[row] = best
     return found
+
+
+@numba.njit(cache=True)
+def _counted(whole: Whole, row: int, used: Indices, units: int) -> None:  # pragma: no cover - compiled
+    """Adds what a multiset takes of its nodes, or removes it."""
+    for k in range(whole.nodes.shape[1]):
+        u = whole.nodes[row, k]
+        if u < 0:
+            break
+        used[u] += units
