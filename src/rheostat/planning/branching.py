@@ -23,7 +23,7 @@ from rheostat.planning.star import explored_star, is_star
 
 _GUESSES = (1.05, 1.2, 1.5, 2.5, 6.0)
 """Multiples of the bound that are tried as limits while no feasible deployment is known."""
-_MANY = 8_000
+_MANY = 25_000
 """Multisets of one operator from which on a lower limit is tried first."""
 _WIDE = 0.05
 """Gap above which something in its lower half is looked for first: who finds it need not search the upper half."""
@@ -76,7 +76,7 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
     instance = relaxed.level.instance
     paid = instance.coefficients.downtime * floor
     guesses, many = iter(_GUESSES), _MANY
-    share = _share(found)
+    share = 1.0 if found.upper - found.lower < _WIDE * abs(found.upper) else 0.5
     while not clock.is_over() and not found.complete:
         limit = min(found.upper, HUGE / 2)
         if found.deployment is None and (guess := next(guesses, None)) is not None:
@@ -103,13 +103,8 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
             break
         if found.deployment is not None:
             # Too many multisets below this limit, or it has been explored: go on below a lower or a higher one.
-            share = 0.4 * share if stuck else max(share, _share(found))
+            share = 0.4 * share if stuck else min(1.0, 2 * share)
     return found
-
-
-def _share(found: Found) -> float:
-    """Of the gap, which is explored next."""
-    return 1.0 if found.upper - found.lower < _WIDE * abs(found.upper) else 0.5
 
 
 def _generated(relaxed: Relaxed, limit: float, paid: float, most: int) -> list[Candidates] | None:

@@ -274,9 +274,10 @@ def _is_first(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no co
 
 @numba.njit(cache=True)
 def _along_path(
-    t: Tables, c: Scalars, s: State, depth: int, x: int, limit: float
+    t: Tables, c: Scalars, s: State, choice: tuple[int, int], limit: float
 ) -> float:  # pragma: no cover - compiled
     """What is decided, exactly, and the rest of the path with the room that is left, at least."""
+    depth, x = choice
     row = t.replicas[depth] + x
     at = t.on_path[depth]
     if at < 0:
@@ -352,7 +353,7 @@ def _expand(t: Tables, c: Scalars, s: State, depth: int) -> None:  # pragma: no 
             if len(t.node_class) and not _is_first(t, s, depth, x):
                 continue
             if len(t.after):
-                value = max(value, _along_path(t, c, s, depth, x, limit - c.downtime * own) + c.downtime * own)
+                value = max(value, _along_path(t, c, s, (depth, x), limit - c.downtime * own) + c.downtime * own)
                 if value >= limit:
                     continue
             s.candidate[depth, count] = x

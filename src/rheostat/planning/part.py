@@ -25,7 +25,7 @@ _CELLS = 5_000_000
 """Entries of all stream tables together beyond which the multisets are too many."""
 _STEPS = 400_000
 """Steps of a pass along the path."""
-_ROUNDS = 2
+_ROUNDS = 1
 """How often its prices are changed: they are good already, and what is gone raises the bound more."""
 
 
@@ -94,16 +94,23 @@ def _searched(part: Part, found: Found, clock: Clock, *, exchangeable: bool = Fa
         return found, lower
     found, part, known = _dived(part, known, found, clock, exchangeable=exchangeable)
     if known is None:
-        return found, nothing
-    fewer = replace(part, candidates=known.candidates)
-    if _cells(fewer) > _CELLS:
+        # The limit is lower by now.
+        return found, part.goal + part.paid
+    if _cells(known.candidates, part.instance) > _CELLS:
         return replace(found, note="too many multisets"), lower
-    outcome = _by_messages(fewer, known.bound, clock)
+    found, below = _among_all(part, known, found, clock, exchangeable=exchangeable)
+    return found, max(below, min(lower, found.upper))
+
+
+def _among_all(part: Part, known: Narrowed, found: Found, clock: Clock, *, exchangeable: bool) -> tuple[Found, float]:
+    """The search among all multisets that are left, after one more filter."""
+    nothing = part.goal + part.paid
+    outcome = _by_messages(replace(part, candidates=known.candidates), known.bound, clock)
     if outcome is None:
         return found, nothing
     fewer, bound = outcome
     if clock.is_over():
-        return found, max(lower, bound.value + part.paid)
+        return found, bound.value + part.paid
     # The path's level has a stand-in for every multiset before the last filter, so for those that are left, too.
     whole = compared(known.level, known.bound, Remaining.unknown(fewer.candidates), part.goal, clock)
     if min(len(c) for c in whole.candidates) == 0:
@@ -116,8 +123,7 @@ def _searched(part: Part, found: Found, clock: Clock, *, exchangeable: bool = Fa
     found = replace(found, explored=found.explored + result.explored)
     if result.chosen is not None:
         found = replace(found, deployment=part.instance.deployment(result.chosen), upper=result.upper)
-    lower = max(lower, min(bound.value, part.goal) + part.paid)
-    return found, max(result.lower, min(lower, result.upper))
+    return found, max(result.lower, min(min(bound.value, part.goal) + part.paid, result.upper))
 
 
 _DIVE = 2_000
@@ -140,6 +146,8 @@ def _dived(
         if min(len(c) for c in whole.candidates) == 0:
             return found, part, None
         known = replace(known, whole=whole)
+        if result.explored < _DIVE:
+            break
     return found, part, known
 
 
@@ -173,9 +181,8 @@ def _on_first_nodes(part: Part) -> Part:
     return replace(part, candidates=candidates, narrowed=None)
 
 
-def _cells(part: Part) -> int:
-    sizes = [len(c) for c in part.candidates]
-    return sum(sizes[i] * sizes[j] for i, j in part.instance.edges.tolist())
+def _cells(candidates: list[Candidates], instance: Instance) -> int:
+    return sum(len(candidates[i]) * len(candidates[j]) for i, j in instance.edges.tolist())
 
 
 def narrowed(part: Part, clock: Clock) -> Narrowed | None:

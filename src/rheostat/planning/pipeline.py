@@ -79,7 +79,13 @@ def explored_pipeline(instance: Instance, found: Found, clock: Clock, told: Told
         told(found)
         if found.complete or clock.is_over():
             return found
-        bound = _sharpened(level, bound, Climb(0, 3 if number == 0 else 0, enough(instance, found.upper)), _STEPS * 2 ** (number + 1), clock)
+        bound = _sharpened(
+            level,
+            bound,
+            Climb(0, 3 if number == 0 else 0, enough(instance, found.upper)),
+            _STEPS * 2 ** (number + 1),
+            clock,
+        )
         found = replace(found, lower=min(max(found.lower, bound.value), found.upper))
     return found
 
@@ -204,7 +210,9 @@ def _cheapest_of_equals(ways: _Ways, factor: int) -> _Ways:
 
 
 def _rows(ways: _Ways, rows: Indices) -> _Ways:
-    return _Ways(ways.candidate[rows], ways.used[rows], ways.cost[rows], ways.least[rows], ways.before[rows], ways.key[rows])
+    return _Ways(
+        ways.candidate[rows], ways.used[rows], ways.cost[rows], ways.least[rows], ways.before[rows], ways.key[rows]
+    )
 
 
 def _traced(instance: Instance, bound: PathBound, layers: list[tuple[Indices, Indices]], row: int) -> Deployment:

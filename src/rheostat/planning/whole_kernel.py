@@ -13,6 +13,15 @@ from rheostat.planning.instance import Indices, Values
 from rheostat.planning.path_kernel import Way
 
 
+class Links(NamedTuple):
+    """What happens between two nodes."""
+
+    delay: Values
+    """Times the weight of a millisecond."""
+    rate_terms: Values
+    pair_terms: Values
+
+
 class Chain(NamedTuple):
     """The multisets of all positions of a path, one position after the other."""
 
@@ -31,21 +40,13 @@ class Chain(NamedTuple):
     """Of the stream that leaves a position."""
     hop: Values
     """[position, 0 or 1]: milliseconds of a hop to the next position, on other nodes or on the same."""
-
-
-class Links(NamedTuple):
-    """What happens between two nodes."""
-
-    delay: Values
-    """Times the weight of a millisecond."""
-    rate_terms: Values
-    pair_terms: Values
+    links: Links
+    weight: float
+    """Of a millisecond."""
 
 
 @numba.njit(cache=True)
-def _seen_from(
-    c: Chain, links: Links, row: int, position: int, forward: bool, seen: Values
-) -> float:  # pragma: no cover - compiled
+def _seen_from(c: Chain, row: int, position: int, forward: bool, seen: Values) -> float:  # pragma: no cover - compiled
     """seen[0, v]: the farthest replica from v; [1, v] the mean of what a tuple costs; [2, v] the links. Their least."""
     least = 1e30
     for v in range(seen.shape[1]):
@@ -53,18 +54,16 @@ def _seen_from(
         for k in range(c.size[row]):
             u = c.nodes[row, k]
             a, b = (u, v) if forward else (v, u)
-            far = max(far, links.delay[a, b])
-            total += links.rate_terms[a, b]
-            log += links.pair_terms[a, b]
+            far = max(far, c.links.delay[a, b])
+            total += c.links.rate_terms[a, b]
+            log += c.links.pair_terms[a, b]
         seen[0, v], seen[1, v], seen[2, v] = far, c.rate[position] * total / c.size[row], log
         least = min(least, far + seen[1, v] + min(log, 0.0) * c.nodes.shape[1])
     return least
 
 
 @numba.njit(cache=True)
-def _between(
-    c: Chain, rows: tuple[int, int], position: int, weight: float, seen: Values
-) -> float:  # pragma: no cover - compiled
+def _between(c: Chain, rows: tuple[int, int], position: int, seen: Values) -> float:  # pragma: no cover - compiled
     """A stream between the multiset that was looked at and another one."""
     row, other = rows
     far, total, log = 0.0, 0.0, 0.0
@@ -76,7 +75,7 @@ def _between(
         log += seen[2, v]
         same = same and c.nodes[row, k] == v
     hop = c.hop[position, 1] if same else c.hop[position, 0]
-    return far + total / c.size[other] + log + weight * hop
+    return far + total / c.size[other] + log + c.weight * hop
 
 
 @numba.njit(cache=True)
@@ -113,23 +112,23 @@ def _remembered(w: Way, after: Values, c: Chain, row: int, used: Indices) -> flo
 
 @numba.njit(cache=True)
 def rest_of_multisets(
-    w: Way, after: Values, c: Chain, links: Links, place: tuple[int, float], known: tuple[Values, Values]
+    w: Way, after: Values, c: Chain, position: int, known: tuple[Values, Values]
 ) -> Values:  # pragma: no cover - compiled
     """Least cost after every multiset of a position, or `most` if it is not below that."""
-    (position, weight), (later, most) = place, known
+    later, most = known
     first, last = c.start[position + 1], c.start[position + 2]
     base = c.own[first:last] + later
     order = np.argsort(base)
     seen, used, found = np.empty((3, len(w.room))), np.zeros(len(w.room), dtype=np.int64), most.copy()
     for at in range(len(most)):
         row, best = c.start[position] + at, most[at]
-        least = _seen_from(c, links, row, position, True, seen)
+        least = _seen_from(c, row, position, True, seen)
         _has_room(w, c, row, c.need[position], used)
         for b in order:
             if base[b] + least >= best:
                 break
             other = first + b
-            cost = c.own[other] + _between(c, (row, other), position, weight, seen)
+            cost = c.own[other] + _between(c, (row, other), position, seen)
             if cost + later[b] >= best:
                 continue
             if _has_room(w, c, other, c.need[position + 1], used):
@@ -142,23 +141,23 @@ def rest_of_multisets(
 
 @numba.njit(cache=True)
 def cost_up_to_multisets(
-    w: Way, c: Chain, links: Links, place: tuple[int, float], known: tuple[Values, Values]
+    w: Way, c: Chain, position: int, known: tuple[Values, Values]
 ) -> Values:  # pragma: no cover - compiled
     """Least cost up to every multiset of a position, its own not included, or `most` if it is not below that."""
-    (position, weight), (before, most) = place, known
+    before, most = known
     first, last = c.start[position - 1], c.start[position]
     base = c.own[first:last] + before
     order = np.argsort(base)
     seen, used, found = np.empty((3, len(w.room))), np.zeros(len(w.room), dtype=np.int64), most.copy()
     for at in range(len(most)):
         row, best = c.start[position] + at, most[at]
-        least = _seen_from(c, links, row, position - 1, False, seen)
+        least = _seen_from(c, row, position - 1, False, seen)
         _has_room(w, c, row, c.need[position], used)
         for b in order:
             if base[b] + least >= best:
                 break
             other = first + b
-            cost = base[b] + _between(c, (row, other), position - 1, weight, seen)
+            cost = base[b] + _between(c, (row, other), position - 1, seen)
             if cost >= best:
                 continue
             if _has_room(w, c, other, c.need[position - 1], used):

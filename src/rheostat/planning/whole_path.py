@@ -99,8 +99,7 @@ class _Walk:
         i, j = self.bound.path[position : position + 2]
         chain = self._chain(known)
         most = np.maximum(self._left(chain, position) - known.before[i], 0.0)
-        place = position, self.weight
-        rest = rest_of_multisets(self.bound.way, self.bound.after, chain, self.links, place, (known.after[j], most))
+        rest = rest_of_multisets(self.bound.way, self.bound.after, chain, position, (known.after[j], most))
         known.after[i] = np.maximum(known.after[i], rest)
         known.kept(i, known.after[i], most)
 
@@ -109,8 +108,7 @@ class _Walk:
         j, i = self.bound.path[position - 1 : position + 1]
         chain = self._chain(known)
         most = np.maximum(self._left(chain, position) - known.after[i], 0.0)
-        place = position, self.weight
-        before = cost_up_to_multisets(self.bound.way, chain, self.links, place, (known.before[j], most))
+        before = cost_up_to_multisets(self.bound.way, chain, position, (known.before[j], most))
         known.before[i] = np.maximum(known.before[i], before)
         known.kept(i, known.before[i], most)
 
@@ -135,4 +133,6 @@ class _Walk:
             need=self.need,
             rate=self.rate,
             hop=self.hop,
+            links=self.links,
+            weight=self.weight,
         )
