@@ -25,8 +25,6 @@ _CELLS = 5_000_000
 """Entries of all stream tables together beyond which the multisets are too many."""
 _STEPS = 400_000
 """Steps of a pass along the path."""
-_ROUNDS = 1
-"""How often its prices are changed: they are good already, and what is gone raises the bound more."""
 
 
 @dataclass(frozen=True)
@@ -187,19 +185,21 @@ def _cells(candidates: list[Candidates], instance: Instance) -> int:
 
 def narrowed(part: Part, clock: Clock) -> Narrowed | None:
     """Fewer multisets, by the path with only the stand-ins that are needed; None if nothing is left."""
-    path, prices = part.relaxed.path, part.relaxed.prices
+    path = part.relaxed.path
+    # Without prices: multisets know which nodes are full, and what prices give back for all others weakens them.
+    prices = replace(part.relaxed.prices, capacity=np.zeros(len(part.instance.node_names)))
     while True:
         level = NodeLevel(part.instance)
         level.keep_in(part.candidates)
         slots = affordable_slots(level, path, _STEPS)
-        bound = path_bound(level, path, prices, Climb(slots, _ROUNDS, part.goal), clock)
+        bound = path_bound(level, path, prices, Climb(slots, 0, part.goal), clock)
         if bound.value >= part.goal:
             return None
         whole = compared(level, bound, worthwhile(level, bound, part.candidates, part.goal), part.goal, clock)
         if min(len(c) for c in whole.candidates) == 0:
             return None
         before, after = sum(len(c) for c in part.candidates), sum(len(c) for c in whole.candidates)
-        part, prices = replace(part, candidates=whole.candidates), bound.prices
+        part = replace(part, candidates=whole.candidates)
         if after > 0.8 * before or clock.is_over():
             return Narrowed(whole, level, bound)
 
