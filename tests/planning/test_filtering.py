@@ -42,9 +42,9 @@ def test_the_optimum_survives_every_filter(above: float) -> None:
         relaxed = at_node_level(instance, best, upper, Clock())
         assert relaxed.lower <= upper
         generated = surviving(relaxed.level, relaxed.values, upper)
-        left, _, bound = narrowed(Part(instance, generated, relaxed, 0.0, upper), Clock())
-        assert bound.value <= upper
+        left = narrowed(Part(instance, generated, relaxed, 0.0, upper), Clock())
         assert left is not None
+        assert left.bound.value <= upper
         for i, name in enumerate(instance.names):
             wanted = instance.numbers(best[name])
             for options in (generated[i], left.candidates[i]):

@@ -160,23 +160,7 @@ def anneal(
         heat = hot * (cold / hot) ** ((r % (rounds // 2 + 1)) / (rounds // 2 + 1))
         old_nodes[:], old_size[:] = nodes, size
         i = np.random.randint(operators)
-        move = np.random.randint(100)
-        if move < 50:
-            u = _picked(w, nodes, size, i)
-            if not w.allowed[i, u]:
-                continue
-            nodes[i, np.random.randint(size[i])] = u
-        elif move < 70:
-            j = np.random.randint(operators)
-            a, b = np.random.randint(size[i]), np.random.randint(size[j])
-            u, v = nodes[i, a], nodes[j, b]
-            if u == v or not w.allowed[i, v] or not w.allowed[j, u]:
-                continue
-            nodes[i, a], nodes[j, b] = v, u
-        elif move < 85:
-            if not _resized(w, nodes, size, i):
-                continue
-        elif not _exchanged(w, nodes, size, i):
+        if not _changed(w, nodes, size, i):
             continue
         value, broken = judged(w, nodes, size)
         then = value + weight * broken
@@ -188,6 +172,36 @@ def anneal(
         else:
             nodes[:], size[:] = old_nodes, old_size
     return best, best_nodes, best_size
+
+
+@numba.njit(cache=True)
+def _changed(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
+    """One of the moves, by the dice; False if it is not possible, then nothing has changed."""
+    move = np.random.randint(100)
+    if move < 40:
+        u = _picked(w, nodes, size, i)
+        if w.allowed[i, u]:
+            nodes[i, np.random.randint(size[i])] = u
+        return bool(w.allowed[i, u])
+    if move < 55:
+        return _swapped(w, nodes, size, i)
+    if move < 65:
+        return _moved_together(w, nodes, size, i)
+    if move < 73:
+        return _changed_places(w, nodes, size, i)
+    return _resized(w, nodes, size, i) if move < 87 else _exchanged(w, nodes, size, i)
+
+
+@numba.njit(cache=True)
+def _swapped(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
+    """Two replicas change their nodes."""
+    j = np.random.randint(len(size))
+    a, b = np.random.randint(size[i]), np.random.randint(size[j])
+    u, v = nodes[i, a], nodes[j, b]
+    if u == v or not w.allowed[i, v] or not w.allowed[j, u]:
+        return False
+    nodes[i, a], nodes[j, b] = v, u
+    return True
 
 
 @numba.njit(cache=True)
@@ -221,4 +235,31 @@ def _exchanged(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # 
                     nodes[o, k] = v
                 elif nodes[o, k] == v:
                     nodes[o, k] = u
+    return True
+
+
+@numba.njit(cache=True)
+def _moved_together(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
+    """All replicas of an operator that share a node go to another one."""
+    u, v = nodes[i, np.random.randint(size[i])], _picked(w, nodes, size, i)
+    if u == v or not w.allowed[i, v]:
+        return False
+    for k in range(size[i]):
+        if nodes[i, k] == u:
+            nodes[i, k] = v
+    return True
+
+
+@numba.njit(cache=True)
+def _changed_places(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
+    """Two operators take each other's nodes, and with them each other's number of replicas."""
+    j = np.random.randint(len(size))
+    if i == j or size[i] > w.most[j] or size[j] > w.most[i] or size[i] < w.least[j] or size[j] < w.least[i]:
+        return False
+    for k in range(nodes.shape[1]):
+        if (k < size[i] and not w.allowed[j, nodes[i, k]]) or (k < size[j] and not w.allowed[i, nodes[j, k]]):
+            return False
+    for k in range(nodes.shape[1]):
+        nodes[i, k], nodes[j, k] = nodes[j, k], nodes[i, k]
+    size[i], size[j] = size[j], size[i]
     return True

@@ -23,7 +23,7 @@ from rheostat.planning.star import explored_star, is_star
 
 _GUESSES = (1.05, 1.2, 1.5, 2.5, 6.0)
 """Multiples of the bound that are tried as limits while no feasible deployment is known."""
-_MANY = 8_000
+_MANY = 25_000
 """Multisets of one operator from which on a lower limit is tried first."""
 _WIDE = 0.05
 """Gap above which something in its lower half is looked for first: who finds it need not search the upper half."""
@@ -123,7 +123,7 @@ def _within(
     instance, (limit, least) = relaxed.level.instance, within
     found = replace(found, generated=found.generated + sum(len(c) for c in generated))
     whole = Part(instance, generated, relaxed, least, min(limit, found.upper))
-    fewer, lower = (None, inf) if min(map(len, generated)) == 0 else (narrowed(whole, clock)[0], inf)
+    fewer, lower = (None if min(map(len, generated)) == 0 else narrowed(whole, clock)), inf
     if clock.is_over():
         return found
     # Downtimes only now, since they take long to compute.
@@ -135,7 +135,7 @@ def _within(
         if clock.is_over():
             return found
         part = [c.rows(np.nonzero(c.downtime <= ceiling)[0]) for c in candidates]
-        here = Part(instance, part, relaxed, max(floor, least), min(limit, found.upper))
+        here = Part(instance, part, relaxed, max(floor, least), min(limit, found.upper), fewer)
         found, below = searched(here, found, clock)
         lower = min(lower, below)
     if lower < enough(instance, min(found.upper, limit)):

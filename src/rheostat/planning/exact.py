@@ -30,7 +30,7 @@ from rheostat.planning.warming import made_ready
 class Exact:
     """Finds the optimum and proves it, in the time it is given."""
 
-    beginning: LocalSearch = field(default_factory=lambda: LocalSearch(rounds=12_000, restarts=6))
+    beginning: LocalSearch = field(default_factory=lambda: LocalSearch(rounds=6_000, restarts=12))
     """Where the first feasible deployment comes from."""
     explains: bool = True
     """Whether it looks for the conflict in an infeasible problem."""
@@ -60,7 +60,7 @@ class Exact:
         return Outcome(Status.INFEASIBLE, effort=effort, conflict=conflict)
 
 
-_ROUNDS_PER_PLACE = 50
+_ROUNDS_PER_PLACE = 30
 """Moves per operator and node it may be on: with few of these everything has been tried soon."""
 
 

@@ -176,6 +176,7 @@ def _weigh(
         slack += t.edge_flow[depth, k] * (start - s.finished[source] - delay)
     s.slack[depth] = slack
     s.price[depth], s.log[depth] = price, log
+    s.paid[depth] = _paid(t, s, depth, row) if len(t.after) else 0.0
     if c.watch_cost or c.watch_log:
         for k in range(t.nodes.shape[1]):
             u = t.nodes[row, k]
@@ -272,8 +273,11 @@ def _is_first(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no co
 
 
 @numba.njit(cache=True)
-def _along_path(t: Tables, c: Scalars, s: State, depth: int, x: int) -> float:  # pragma: no cover - compiled
+def _along_path(
+    t: Tables, c: Scalars, s: State, choice: tuple[int, int], limit: float
+) -> float:  # pragma: no cover - compiled
     """What is decided, exactly, and the rest of the path with the room that is left, at least."""
+    depth, x = choice
     row = t.replicas[depth] + x
     at = t.on_path[depth]
     if at < 0:
@@ -288,9 +292,34 @@ def _along_path(t: Tables, c: Scalars, s: State, depth: int, x: int) -> float:  
     finished = arrival + t.data[t.latency[depth] + x]
     place = row if at == depth else t.replicas[at] + s.chosen[at]
     finished = finished if at == depth else s.finished[at]
+    known = additive + c.path_weight * finished + t.rest_beside[depth] + _paid(t, s, depth, row) - c.path_room
+    if known + t.rest[place] >= limit:
+        return float(known + t.rest[place])
     for k in range(t.nodes.shape[1]):
         if t.nodes[row, k] >= 0:
             s.used[t.nodes[row, k]] += t.resources[depth]
+    rest = _remembered(t, s, place)
+    for k in range(t.nodes.shape[1]):
+        if t.nodes[row, k] >= 0:
+            s.used[t.nodes[row, k]] -= t.resources[depth]
+    return float(known + max(rest, t.rest[place]))
+
+
+@numba.njit(cache=True)
+def _paid(t: Tables, s: State, depth: int, row: int) -> float:  # pragma: no cover - compiled
+    """What is decided pays for its room, a choice at this depth included."""
+    total = s.paid[depth - 1] if depth > 0 else 0.0
+    for k in range(t.nodes.shape[1]):
+        u = t.nodes[row, k]
+        if u < 0:
+            break
+        total += t.path_price[u] * t.resources[depth]
+    return float(total)
+
+
+@numba.njit(cache=True)
+def _remembered(t: Tables, s: State, place: int) -> float:  # pragma: no cover - compiled
+    """The rest of the path after a multiset, by its stand-ins, with the room that is left."""
     rest, count = 0.0, 0
     for k in range(t.nodes.shape[1]):
         u = t.nodes[place, k]
@@ -305,13 +334,7 @@ def _along_path(t: Tables, c: Scalars, s: State, depth: int, x: int) -> float:  
             units = int(s.used[v] / t.unit[0] + 1e-6)
             code += min(units, t.way.radix[u, g] - 1) * t.way.stride[u, g]
         rest += t.after[t.way.values[t.stand_in[place, k]] + code]
-    back = 0.0
-    for u in range(len(s.used)):
-        back += t.path_price[u] * s.used[u]
-    for k in range(t.nodes.shape[1]):
-        if t.nodes[row, k] >= 0:
-            s.used[t.nodes[row, k]] -= t.resources[depth]
-    return float(additive + c.path_weight * finished + rest / count + t.rest_beside[depth] + back - c.path_room)
+    return rest / count
 
 
 @numba.njit(cache=True)
@@ -330,7 +353,7 @@ def _expand(t: Tables, c: Scalars, s: State, depth: int) -> None:  # pragma: no 
             if len(t.node_class) and not _is_first(t, s, depth, x):
                 continue
             if len(t.after):
-                value = max(value, _along_path(t, c, s, depth, x) + c.downtime * own)
+                value = max(value, _along_path(t, c, s, (depth, x), limit - c.downtime * own) + c.downtime * own)
                 if value >= limit:
                     continue
             s.candidate[depth, count] = x

@@ -56,6 +56,22 @@ def _edge(
 
 
 @numba.njit(cache=True)
+def _seen_from(network: Values, whole: Whole, row: int, seen: Values) -> float:  # pragma: no cover - compiled
+    """What the way to every node costs at least, by its farthest replica; also the least of these."""
+    nearest = 1e30
+    for v in range(len(seen)):
+        far = 0.0
+        for k in range(whole.nodes.shape[1]):
+            u = whole.nodes[row, k]
+            if u < 0:
+                break
+            far = max(far, network[u, v])
+        seen[v] = whole.weight * far
+        nearest = min(nearest, seen[v])
+    return nearest
+
+
+@numba.njit(cache=True)
 def _units(whole: Whole, row: int, node: int) -> int:  # pragma: no cover - compiled
     units = 0
     for k in range(whole.nodes.shape[1]):
@@ -82,13 +98,14 @@ def _fits_after(w: Way, i: int, code: int, whole: Whole, row: int) -> bool:  # p
 
 @numba.njit(cache=True)
 def before_multisets(
-    w: Way, so_far: Values, whole: Whole, tables: tuple[Values, Values], most: Values
+    w: Way, so_far: Values, whole: Whole, tables: tuple[Values, Values, Values], most: Values
 ) -> Values:  # pragma: no cover - compiled
     """Least cost up to every multiset, its own not included, or `most` if it is not below that.
 
-    `tables` are what a stream adds and its delay, [choice here, choice before].
+    `tables` are what a stream adds and its delay, [choice here, choice before], and the delay from node to node, [here,
+    before].
     """
-    pair, delay = tables
+    pair, delay, network = tables
     first, last = w.start[whole.position - 1], w.start[whole.position]
     least = np.empty(last - first)
     base = w.values[first]
@@ -98,16 +115,19 @@ def before_multisets(
         ascending[w.values[i] - base : w.values[i + 1] - base] = codes
         least[i - first] = so_far[w.values[i] + codes[0]]
     order = np.argsort(least)
-    found = most.copy()
+    found, seen = most.copy(), np.empty(len(w.room))
     for row in range(len(whole.nodes)):
         best = most[row]
+        nearest = _seen_from(network, whole, row, seen)
         for b in order:
-            if least[b] >= best:
+            if least[b] + nearest >= best:
                 break
+            i = first + b
+            if least[b] + seen[w.node[i]] >= best:
+                continue
             edge = _edge(pair, delay, whole.stand_in[row], b, whole.weight)
             if least[b] + edge >= best:
                 continue
-            i = first + b
             for at in range(w.values[i] - base, w.values[i + 1] - base):
                 here = so_far[w.values[i] + ascending[at]] + edge
                 if here >= best:
@@ -120,33 +140,49 @@ def before_multisets(
 
 @numba.njit(cache=True)
 def after_multisets(
-    w: Way, value: Values, whole: Whole, tables: tuple[Values, Values], most: Values
+    w: Way, value: Values, whole: Whole, tables: tuple[Values, Values, Values], most: Values
 ) -> Values:  # pragma: no cover - compiled
-    """The same after every multiset; `tables` are [choice here, choice next]."""
-    pair, delay = tables
+    """The same after every multiset; `tables` are [here, next]."""
+    pair, delay, network = tables
     first, last = w.start[whole.position + 1], w.start[whole.position + 2]
     least = np.empty(last - first)
     for j in range(first, last):
         least[j - first] = w.own[j] + value[w.values[j]]
     order = np.argsort(least)
-    found = most.copy()
+    found, seen = most.copy(), np.empty(len(w.room))
+    used = np.zeros(len(w.room), dtype=np.int64)
     for row in range(len(whole.nodes)):
         best = most[row]
+        nearest = _seen_from(network, whole, row, seen)
+        _counted(whole, row, used, whole.need)
         for b in order:
-            if least[b] >= best:
+            if least[b] + nearest >= best:
                 break
-            edge = _edge(pair, delay, whole.stand_in[row], b, whole.weight)
             j = first + b
             v = w.node[j]
-            if least[b] + edge >= best or w.need[j] + _units(whole, row, v) > w.room[v]:
+            if least[b] + seen[v] >= best:
+                continue
+            edge = _edge(pair, delay, whole.stand_in[row], b, whole.weight)
+            if least[b] + edge >= best or w.need[j] + used[v] > w.room[v]:
                 continue
             code = 0
             for g in range(w.near.shape[1]):
                 x = w.near[v, g]
                 if x < 0:
                     break
-                taken = _units(whole, row, x) + (w.need[j] if g == 0 else 0)
+                taken = used[x] + (w.need[j] if g == 0 else 0)
                 code += min(taken, w.radix[v, g] - 1) * w.stride[v, g]
             best = min(best, w.own[j] + edge + value[w.values[j] + code])
+        _counted(whole, row, used, -whole.need)
         found[row] = best
     return found
+
+
+@numba.njit(cache=True)
+def _counted(whole: Whole, row: int, used: Indices, units: int) -> None:  # pragma: no cover - compiled
+    """Adds what a multiset takes of its nodes, or removes it."""
+    for k in range(whole.nodes.shape[1]):
+        u = whole.nodes[row, k]
+        if u < 0:
+            break
+        used[u] += units

@@ -10,15 +10,16 @@ import numpy as np
 
 from rheostat.planning.candidates import Candidates
 from rheostat.planning.elimination import HUGE
-from rheostat.planning.instance import Instance, Values
+from rheostat.planning.instance import Indices, Values
 from rheostat.planning.lagrangian import room
-from rheostat.planning.levels import NodeLevel, Prices
+from rheostat.planning.levels import NodeLevel
 from rheostat.planning.multiset_kernel import Whole, after_multisets, before_multisets
 from rheostat.planning.path_bound import PathBound, units
 from rheostat.planning.path_kernel import marginals
+from rheostat.planning.whole_path import Remaining, own_costs
 
 
-def worthwhile(level: NodeLevel, bound: PathBound, candidates: list[Candidates], goal: float) -> list[Candidates]:
+def worthwhile(level: NodeLevel, bound: PathBound, candidates: list[Candidates], goal: float) -> Remaining:
     """The multisets with which F can be below the goal, downtime and constant not included."""
     instance, prices = level.instance, bound.prices
     spare = room(instance, prices) - float(bound.beside.sum())
@@ -28,30 +29,38 @@ def worthwhile(level: NodeLevel, bound: PathBound, candidates: list[Candidates],
     _, so_far = marginals(bound.way, bound.carried, bound.after, limit)
     stream = {(i, j): e for e, (i, j) in enumerate(instance.edges.tolist())}
     ways = [stream[ends] for ends in itertools.pairwise(bound.path)]
-    kept = list(candidates)
+    # What precedes a stand-in costs at least; HUGE if nothing below the limit goes through it.
+    reached = np.minimum.reduceat(so_far, bound.way.values[:-1]) - bound.way.own
+    known = Remaining.unknown(list(candidates))
     for position, i in enumerate(bound.path):
-        options = candidates[i]
-        whole = Whole(position, options.nodes, level.choices_of(i, options), int(need[i]), weight)
-        left = np.minimum(goal, HUGE / 2) + spare - _own(instance, i, options, prices)
-        most, total = np.maximum(left, 0.0), np.zeros(len(options))
+        left = np.minimum(goal, HUGE / 2) + spare - own_costs(instance, i, candidates[i], prices)
         if position + 1 < len(bound.path):
+            rows = level.choices_of(i, candidates[i])
+            most = np.maximum(left - _mean(reached[bound.way.start[position] :], rows), 0.0)
+            whole = Whole(position, candidates[i].nodes, rows, int(need[i]), weight)
             tables = _tables(level, ways[position], turned=False)
-            total = after_multisets(bound.way, bound.after, whole, tables, most)
+            known.after[i] = after_multisets(bound.way, bound.after, whole, tables, most)
+            left = left[known.after[i] < most]
+            known.kept(i, known.after[i], most)
         if position > 0:
+            options = known.candidates[i]
+            whole = Whole(position, options.nodes, level.choices_of(i, options), int(need[i]), weight)
             tables = _tables(level, ways[position - 1], turned=True)
-            total = total + before_multisets(bound.way, so_far, whole, tables, most - total)
-        kept[i] = options.rows(np.nonzero(total < left)[0])
-    return kept
+            most = np.maximum(left - known.after[i], 0.0)
+            known.before[i] = before_multisets(bound.way, so_far, whole, tables, most)
+            known.kept(i, known.before[i], most)
+    return known
 
 
-def _own(instance: Instance, operator: int, options: Candidates, prices: Prices) -> Values:
-    """What a multiset costs by itself: R, replicas, and its room."""
-    weight = instance.coefficients.response + prices.response
-    price = np.where(options.nodes >= 0, prices.capacity[options.nodes], 0.0).sum(axis=1)
-    return np.asarray(weight * options.latency + options.term + price * instance.resources[operator])
+def _mean(values: Values, rows: Indices) -> Values:
+    """Over the replicas of every multiset, of what is known of their stand-ins."""
+    present = rows >= 0
+    return np.asarray(np.where(present, values[rows], 0.0).sum(axis=1) / np.maximum(present.sum(axis=1), 1))
 
 
-def _tables(level: NodeLevel, stream: int, *, turned: bool) -> tuple[Values, Values]:
-    """What a stream adds to F and its delay, a row per choice of the end that is taken whole."""
+def _tables(level: NodeLevel, stream: int, *, turned: bool) -> tuple[Values, Values, Values]:
+    """What a stream adds to F and its delay, a row per choice of the end that is taken whole; the network's, too."""
     pair, delay = level.pair(stream), level.delay(stream)
-    return (pair.T.copy(), delay.T.copy()) if turned else (pair.copy(), delay.copy())
+    network = level.instance.problem.infrastructure.network.delay_ms
+    found = (pair.T, delay.T, network.T) if turned else (pair, delay, network)
+    return np.array(found[0], order="C"), np.array(found[1], order="C"), np.array(found[2], order="C")

@@ -7,9 +7,10 @@ import numpy as np
 
 from rheostat.planning.candidates import Candidates
 from rheostat.planning.clock import Clock
+from rheostat.planning.diving import among_few, is_wide
 from rheostat.planning.elimination import HUGE
 from rheostat.planning.instance import Instance
-from rheostat.planning.lagrangian import Ascent, Bound, best_bound, room
+from rheostat.planning.lagrangian import Ascent, Bound, best_bound, bound_with, room
 from rheostat.planning.levels import NodeLevel, OptionLevel
 from rheostat.planning.multisets import worthwhile
 from rheostat.planning.path_bound import Climb, PathBound, affordable_slots, path_bound
@@ -18,11 +19,28 @@ from rheostat.planning.relaxed import Relaxed
 from rheostat.planning.search import Within, search
 from rheostat.planning.search_tables import Bounds
 from rheostat.planning.symmetry import classes
+from rheostat.planning.whole_path import Remaining, compared
 
 _CELLS = 5_000_000
 """Entries of all stream tables together beyond which the multisets are too many."""
 _STEPS = 400_000
 """Steps of a pass along the path."""
+
+
+@dataclass(frozen=True)
+class Narrowed:
+    """What the path says of the multisets of a part."""
+
+    whole: Remaining
+    """The multisets that are left."""
+    level: NodeLevel
+    """A stand-in for every one of them, at least."""
+    bound: PathBound
+
+    @property
+    def candidates(self) -> list[Candidates]:
+        """The multisets that are left, per operator."""
+        return self.whole.candidates
 
 
 @dataclass(frozen=True)
@@ -35,6 +53,8 @@ class Part:
     floor: float
     """The least downtime of the part."""
     limit: float
+    narrowed: Narrowed | None = None
+    """If the path has been asked already."""
 
     @property
     def paid(self) -> float:
@@ -64,30 +84,78 @@ def searched(part: Part, found: Found, clock: Clock) -> tuple[Found, float]:
 def _searched(part: Part, found: Found, clock: Clock, *, exchangeable: bool = False) -> tuple[Found, float]:
     """By the path, by elimination over all operators, and then one by one."""
     nothing = part.goal + part.paid
-    fewer, level, along_path = narrowed(part, clock)
-    if fewer is None or along_path.value >= part.goal:
+    known = _again(part, clock)
+    if known is None:
         return found, nothing
-    lower = max(part.relaxed.lower, along_path.value) + part.paid
+    lower = max(part.relaxed.lower, known.bound.value) + part.paid
     if clock.is_over():
         return found, lower
-    if _cells(fewer) > _CELLS:
+    found, part, known = _dived(part, known, found, clock, exchangeable=exchangeable)
+    if known is None:
+        # The limit is lower by now.
+        return found, part.goal + part.paid
+    if _cells(known.candidates, part.instance) > _CELLS:
         return replace(found, note="too many multisets"), lower
-    outcome = _by_messages(fewer, along_path, clock)
+    found, below = _among_all(part, known, found, clock, exchangeable=exchangeable)
+    return found, max(below, min(lower, found.upper))
+
+
+def _among_all(part: Part, known: Narrowed, found: Found, clock: Clock, *, exchangeable: bool) -> tuple[Found, float]:
+    """The search among all multisets that are left, after one more filter."""
+    nothing = part.goal + part.paid
+    outcome = _by_messages(replace(part, candidates=known.candidates), known.bound, clock)
     if outcome is None:
         return found, nothing
     fewer, bound = outcome
     if clock.is_over():
-        return found, max(lower, bound.value + part.paid)
+        return found, bound.value + part.paid
     # The path's level has a stand-in for every multiset before the last filter, so for those that are left, too.
-    bounds = Bounds(bound, along_path, level, exchangeable)
-    options = OptionLevel(part.instance, fewer.candidates)
+    whole = compared(known.level, known.bound, Remaining.unknown(fewer.candidates), part.goal, clock)
+    if min(len(c) for c in whole.candidates) == 0:
+        return found, nothing
+    options = OptionLevel(part.instance, whole.candidates)
+    bound = bound_with(options, part.relaxed.structure, bound.prices)
+    bounds = Bounds(bound, known.bound, known.level, whole.after, exchangeable)
     within = Within(part.limit, part.floor, part.instance.problem.limits.gap)
     result = search(options, bounds, within, clock)
     found = replace(found, explored=found.explored + result.explored)
     if result.chosen is not None:
         found = replace(found, deployment=part.instance.deployment(result.chosen), upper=result.upper)
-    lower = max(lower, bound.value + part.paid)
-    return found, max(result.lower, min(lower, result.upper))
+    return found, max(result.lower, min(min(bound.value, part.goal) + part.paid, result.upper))
+
+
+_DIVE = 2_000
+"""Nodes of a search among a few multisets."""
+
+
+def _dived(
+    part: Part, known: Narrowed, found: Found, clock: Clock, *, exchangeable: bool
+) -> tuple[Found, Part, Narrowed | None]:
+    """Something better from among a few multisets, and what is left then; None if nothing is."""
+    while is_wide(known.candidates) and not exchangeable and not clock.is_over():
+        within = Within(part.limit, part.floor, part.instance.problem.limits.gap, _DIVE)
+        result = among_few((known.whole, known.level, known.bound), part.relaxed.structure, within, clock)
+        found = replace(found, explored=found.explored + result.explored)
+        if result.chosen is None:
+            break
+        found = replace(found, deployment=part.instance.deployment(result.chosen), upper=result.upper)
+        part = replace(part, limit=result.upper)
+        whole = compared(known.level, known.bound, known.whole, part.goal, clock)
+        if min(len(c) for c in whole.candidates) == 0:
+            return found, part, None
+        known = replace(known, whole=whole)
+        if result.explored < _DIVE:
+            break
+    return found, part, known
+
+
+def _again(part: Part, clock: Clock) -> Narrowed | None:
+    """What the path says, unless it has said so of the same multisets."""
+    known = part.narrowed
+    if known is not None and [len(c) for c in known.candidates] == [len(c) for c in part.candidates]:
+        # The part's have their downtimes by now.
+        return replace(known, whole=replace(known.whole, candidates=part.candidates))
+    return narrowed(part, clock)
 
 
 def _nodes_are_alike(instance: Instance) -> bool:
@@ -107,31 +175,33 @@ def _on_first_nodes(part: Part) -> Part:
     rank = np.array([int((number[:u] == number[u]).sum()) for u in range(len(number))])
     replicas = sum(int(c.size.max()) for c in part.candidates)
     first = np.append(rank < replicas, True)
-    return replace(part, candidates=[c.rows(np.nonzero(first[c.nodes].all(axis=1))[0]) for c in part.candidates])
+    candidates = [c.rows(np.nonzero(first[c.nodes].all(axis=1))[0]) for c in part.candidates]
+    return replace(part, candidates=candidates, narrowed=None)
 
 
-def _cells(part: Part) -> int:
-    sizes = [len(c) for c in part.candidates]
-    return sum(sizes[i] * sizes[j] for i, j in part.instance.edges.tolist())
+def _cells(candidates: list[Candidates], instance: Instance) -> int:
+    return sum(len(candidates[i]) * len(candidates[j]) for i, j in instance.edges.tolist())
 
 
-def narrowed(part: Part, clock: Clock) -> tuple[Part | None, NodeLevel, PathBound]:
+def narrowed(part: Part, clock: Clock) -> Narrowed | None:
     """Fewer multisets, by the path with only the stand-ins that are needed; None if nothing is left."""
-    path, prices = part.relaxed.path, part.relaxed.prices
+    path = part.relaxed.path
+    # Without prices: multisets know which nodes are full, and what prices give back for all others weakens them.
+    prices = replace(part.relaxed.prices, capacity=np.zeros(len(part.instance.node_names)))
     while True:
         level = NodeLevel(part.instance)
         level.keep_in(part.candidates)
         slots = affordable_slots(level, path, _STEPS)
-        bound = path_bound(level, path, prices, Climb(slots, 6, part.goal), clock)
+        bound = path_bound(level, path, prices, Climb(slots, 0, part.goal), clock)
         if bound.value >= part.goal:
-            return None, level, bound
-        kept = worthwhile(level, bound, part.candidates, part.goal)
-        if min(len(c) for c in kept) == 0:
-            return None, level, bound
-        before, after = sum(len(c) for c in part.candidates), sum(len(c) for c in kept)
-        part, prices = replace(part, candidates=kept), bound.prices
+            return None
+        whole = compared(level, bound, worthwhile(level, bound, part.candidates, part.goal), part.goal, clock)
+        if min(len(c) for c in whole.candidates) == 0:
+            return None
+        before, after = sum(len(c) for c in part.candidates), sum(len(c) for c in whole.candidates)
+        part = replace(part, candidates=whole.candidates)
         if after > 0.8 * before or clock.is_over():
-            return part, level, bound
+            return Narrowed(whole, level, bound)
 
 
 def _by_messages(part: Part, known: PathBound, clock: Clock) -> tuple[Part, Bound] | None:

@@ -23,6 +23,8 @@ _TRIED = 12
 """Candidates next that are tried for a state, about: those that seem best come first, and mostly one of them is."""
 _MOST_CARRIED = 1e7
 """Entries of `carried_codes`."""
+_MEMORY = 0.6
+"""Share of the last direction that the next one keeps."""
 _MOST_UNITS = 12
 """Finest division of a node's capacity that is remembered."""
 
@@ -169,26 +171,31 @@ def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Cl
     memory = _memory(near, units(instance)[1])
     carried = carried_codes(near, memory["radix"], memory["stride"], memory["slot_of"], memory["codes"])
     best = now = _bound(level, path, prices, (near, carried))
-    step, stalled, mark, since = 1.0, 0, best.value, 0
+    step, stalled, mark, since = 0.5, 0, best.value, 0
+    pull = np.zeros(len(instance.node_names))
     # Without delays a path knows no more than its operators one by one.
     rounds = climb.rounds if instance.coefficients.response + start.response > 0 else 0
     for _ in range(rounds):
         if best.value >= min(climb.target, HUGE / 2) or clock.is_over() or since > 5:
             break
         excess = _excess(level, now)
-        norm = float(excess @ excess)
-        if norm == 0:
+        if not excess.any():
             break
+        # Relaxed answers alternate between two nodes that are both dear: the mean of the last ones points further.
+        pull = excess + _MEMORY * pull
+        pull[(pull < 0) & (now.prices.capacity <= 0)] = 0.0
+        norm = max(float(pull @ pull), 1e-12)
         goal = climb.target if climb.target < HUGE / 2 else best.value + 0.05 * abs(best.value) + 1e-9
-        capacity = np.maximum(0.0, now.prices.capacity + step * max(goal - now.value, 1e-12) / norm * excess)
+        capacity = np.maximum(0.0, now.prices.capacity + step * max(goal - now.value, 1e-12) / norm * pull)
         now = _bound(level, path, along(instance, list(path), capacity, start.response), (near, carried))
         if now.value > best.value + 1e-12:
             best, stalled = now, 0
         else:
             stalled += 1
-            if stalled >= 3:
-                step, stalled, now = step * 0.5, 0, best
-        if best.value > mark + 5e-4 * abs(mark):
+            if stalled >= 2:
+                step, stalled, now = step * 0.7, 0, best
+        # What counts is how far there is to go: the value itself may be large for no reason of this problem.
+        if best.value > mark + 0.03 * (goal - mark):
             mark, since = best.value, 0
         else:
             since += 1

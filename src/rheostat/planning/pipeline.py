@@ -9,19 +9,20 @@ dropped is the bound. Widths grow until nothing has to be dropped.
 
 from dataclasses import dataclass, replace
 from math import inf, isfinite
+from typing import Any
 
 import numpy as np
 
 from rheostat.model.deployment import Deployment
 from rheostat.planning.clock import Clock
 from rheostat.planning.elimination import HUGE
-from rheostat.planning.instance import Indices, Instance, Values
+from rheostat.planning.instance import Flags, Indices, Instance, Values
 from rheostat.planning.lagrangian import along, room
 from rheostat.planning.levels import NodeLevel
 from rheostat.planning.path_bound import Climb, PathBound, affordable_slots, path_bound, unit_size
 from rheostat.planning.progressing import Found, Told, enough
 
-_WIDTHS = (100, 1_000, 10_000, 100_000)
+_WIDTHS = (100, 1_000, 100_000)
 _STEPS = 3_000_000
 
 
@@ -49,12 +50,14 @@ class _Ways:
     candidate: Indices
     """Where each ends, as a candidate of the path."""
     used: Indices
-    """Units taken of every node, a row per way."""
+    """Units taken of every node, a row per way; small numbers, since there are many."""
     cost: Values
     least: Values
     """Of the whole way, rest included."""
     before: Indices
     """The way it extends, by its row at the position before."""
+    key: Indices
+    """Equal for ways with the same end and the same use of all nodes, and mostly for these only."""
 
 
 def explored_pipeline(instance: Instance, found: Found, clock: Clock, told: Told) -> Found:
@@ -64,7 +67,7 @@ def explored_pipeline(instance: Instance, found: Found, clock: Clock, told: Told
     if min(level.sizes()) == 0:
         return replace(found, lower=inf, complete=True)
     prices = along(instance, list(path), np.zeros(len(instance.node_names)))
-    climb = Climb(affordable_slots(level, path, _STEPS), 30, enough(instance, found.upper))
+    climb = Climb(affordable_slots(level, path, _STEPS), 10, enough(instance, found.upper))
     bound = path_bound(level, path, prices, climb, clock)
     found = replace(found, lower=min(bound.value, found.upper))
     for number, width in enumerate(_WIDTHS):
@@ -76,7 +79,13 @@ def explored_pipeline(instance: Instance, found: Found, clock: Clock, told: Told
         told(found)
         if found.complete or clock.is_over():
             return found
-        bound = _sharpened(level, bound, Climb(0, 10, enough(instance, found.upper)), _STEPS * 2 ** (number + 1), clock)
+        bound = _sharpened(
+            level,
+            bound,
+            Climb(0, 3 if number == 0 else 0, enough(instance, found.upper)),
+            _STEPS * 2 ** (number + 1),
+            clock,
+        )
         found = replace(found, lower=min(max(found.lower, bound.value), found.upper))
     return found
 
@@ -98,21 +107,23 @@ def _sharpened(level: NodeLevel, bound: PathBound, climb: Climb, steps: int, clo
 def _widened(instance: Instance, bound: PathBound, width: int, found: Found, clock: Clock) -> Found:
     """One pass that keeps at most so many ways."""
     goal, dropped = enough(instance, found.upper), inf
-    layers = [_first(instance, bound, goal)]
+    ways = _first(instance, bound, goal)
+    # Of the positions before, only what tells the way back is kept.
+    layers = [(ways.candidate, ways.before)]
     for position in range(1, len(instance.names)):
         if clock.is_over():
             return found
-        ways = _extended(bound, position, layers[-1], goal)
+        ways = _extended(bound, position, ways, goal)
         if len(ways.cost) > width:
             order = np.argsort(ways.least, kind="stable")
             dropped = min(dropped, float(ways.least[order[width]]))
             ways = _rows(ways, order[:width])
-        layers.append(ways)
+        layers.append((ways.candidate, ways.before))
         if not len(ways.cost):
             break
-    found = replace(found, explored=found.explored + sum(len(ways.cost) for ways in layers))
-    if len(layers) == len(instance.names) and len(layers[-1].cost):
-        values = _values(instance, bound, layers[-1])
+    found = replace(found, explored=found.explored + sum(len(candidate) for candidate, _ in layers))
+    if len(layers) == len(instance.names) and len(ways.cost):
+        values = _values(instance, bound, ways)
         best = int(np.argmin(values))
         if values[best] < found.upper - 1e-12:
             deployment = _traced(instance, bound, layers, best)
@@ -127,77 +138,87 @@ def _values(instance: Instance, bound: PathBound, ways: _Ways) -> Values:
     return np.asarray(ways.cost + spare @ bound.prices.capacity)
 
 
+def _factors(bound: PathBound) -> Indices:
+    """Of the keys: one per node, and one for the candidate a way ends with."""
+    return np.random.default_rng(0).integers(1, 2**40, len(bound.way.room) + 1)
+
+
 def _first(instance: Instance, bound: PathBound, goal: float) -> _Ways:
-    way = bound.way
+    way, factors = bound.way, _factors(bound)
     candidate = np.arange(way.start[0], way.start[1])
-    used = np.zeros((len(candidate), len(instance.node_names)), dtype=np.int64)
-    used[np.arange(len(candidate)), way.node[candidate]] = way.need[candidate]
+    nodes, need = way.node[candidate], way.need[candidate]
+    used = np.zeros((len(candidate), len(instance.node_names)), dtype=np.int16)
+    used[np.arange(len(candidate)), nodes] = need
     cost = way.own[candidate] - room(instance, bound.prices)
-    ways = _Ways(candidate, used, cost, cost + _after(bound, candidate, used), np.full(len(candidate), -1))
+    codes = need * way.stride[nodes, 0]
+    least = cost + np.where(need <= way.room[nodes], bound.after[way.values[candidate] + codes], HUGE)
+    ways = _Ways(candidate, used, cost, least, np.full(len(candidate), -1), factors[nodes] * need)
     return _rows(ways, np.nonzero(ways.least < goal)[0])
-
-
-def _after(bound: PathBound, candidate: Indices, used: Indices) -> Values:
-    """What the rest costs at least, given what is taken."""
-    way = bound.way
-    nodes = way.node[candidate]
-    near = way.near[nodes]
-    digits = np.where(near >= 0, np.take_along_axis(used, np.maximum(near, 0), axis=1), 0)
-    code = (np.minimum(digits, way.radix[nodes] - 1) * way.stride[nodes]).sum(axis=1)
-    return np.asarray(bound.after[way.values[candidate] + code])
 
 
 def _extended(bound: PathBound, position: int, ways: _Ways, goal: float) -> _Ways:
     """Every way by every candidate next that has room; of equals the cheapest."""
-    way = bound.way
+    way, factors = bound.way, _factors(bound)
     width = way.start[position + 1] - way.start[position]
     rows = way.between[position - 1] + (ways.candidate - way.start[position - 1]) * width
     parts = []
     for k in range(width):
         j = int(way.start[position] + k)
-        v = int(way.node[j])
-        open_ = np.nonzero(ways.used[:, v] + way.need[j] <= way.room[v])[0]
+        v, need = int(way.node[j]), int(way.need[j])
+        open_ = np.nonzero(ways.used[:, v] + need <= way.room[v])[0]
         cost = ways.cost[open_] + way.tables[rows[open_] + k] + way.own[j]
+        # The rest costs least if nothing is taken: who is too dear even then need not be looked at.
+        open_, cost = _cheap(cost + bound.after[way.values[j]] < goal, open_, cost)
+        near = way.near[v][way.near[v] >= 0]
+        digits = ways.used[open_[:, None], near[None, :]].astype(np.int64)
+        digits[:, 0] += need
+        code = np.minimum(digits, way.radix[v, : len(near)] - 1) @ way.stride[v, : len(near)]
+        least = cost + bound.after[way.values[j] + code]
+        open_, cost, least = _cheap(least < min(goal, HUGE / 2), open_, cost, least)
         used = ways.used[open_]
-        used[:, v] += way.need[j]
-        candidate = np.full(len(open_), j)
-        least = cost + _after(bound, candidate, used)
-        keep = least < min(goal, HUGE / 2)
-        parts.append(_Ways(candidate[keep], used[keep], cost[keep], least[keep], open_[keep]))
+        used[:, v] += need
+        parts.append(_Ways(np.full(len(open_), j), used, cost, least, open_, ways.key[open_] + factors[v] * need))
     joined = _Ways(
         np.concatenate([part.candidate for part in parts]),
         np.concatenate([part.used for part in parts]),
         np.concatenate([part.cost for part in parts]),
         np.concatenate([part.least for part in parts]),
         np.concatenate([part.before for part in parts]),
+        np.concatenate([part.key for part in parts]),
     )
-    return _cheapest_of_equals(joined)
+    return _cheapest_of_equals(joined, int(factors[-1]))
 
 
-def _cheapest_of_equals(ways: _Ways) -> _Ways:
+def _cheap(keep: Flags, *columns: Any) -> tuple[Any, ...]:
+    """The same rows of all columns."""
+    return tuple(column[keep] for column in columns)
+
+
+def _cheapest_of_equals(ways: _Ways, factor: int) -> _Ways:
     """Ways with the same end and the same use of all nodes: only the cheapest can matter."""
-    factors = np.random.default_rng(0).integers(1, 2**62, ways.used.shape[1] + 1)
-    key = ways.used @ factors[1:] + ways.candidate * factors[0]
+    key = ways.key + ways.candidate * factor
     order = np.lexsort((ways.cost, key))
-    ways = _rows(ways, order)
     key = key[order]
+    at = np.nonzero(key[1:] == key[:-1])[0]
     # Equal keys are only a hint: what is dropped must be equal in truth.
-    same = (
-        (key[1:] == key[:-1])
-        & (ways.candidate[1:] == ways.candidate[:-1])
-        & (ways.used[1:] == ways.used[:-1]).all(axis=1)
-    )
-    return _rows(ways, np.concatenate([[0], np.nonzero(~same)[0] + 1]) if len(key) else np.empty(0, dtype=np.int64))
+    same = (ways.candidate[order[at]] == ways.candidate[order[at + 1]]) & (
+        ways.used[order[at]] == ways.used[order[at + 1]]
+    ).all(axis=1)
+    keep = np.ones(len(order), dtype=bool)
+    keep[at[same] + 1] = False
+    return _rows(ways, order[keep])
 
 
 def _rows(ways: _Ways, rows: Indices) -> _Ways:
-    return _Ways(ways.candidate[rows], ways.used[rows], ways.cost[rows], ways.least[rows], ways.before[rows])
+    return _Ways(
+        ways.candidate[rows], ways.used[rows], ways.cost[rows], ways.least[rows], ways.before[rows], ways.key[rows]
+    )
 
 
-def _traced(instance: Instance, bound: PathBound, layers: list[_Ways], row: int) -> Deployment:
+def _traced(instance: Instance, bound: PathBound, layers: list[tuple[Indices, Indices]], row: int) -> Deployment:
     """The deployment that a way stands for: back from its end."""
     chosen: list[tuple[int, ...]] = []
-    for ways in reversed(layers):
-        chosen.insert(0, (int(bound.way.node[ways.candidate[row]]),))
-        row = int(ways.before[row])
+    for candidate, before in reversed(layers):
+        chosen.insert(0, (int(bound.way.node[candidate[row]]),))
+        row = int(before[row])
     return instance.deployment(chosen)

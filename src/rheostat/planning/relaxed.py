@@ -88,7 +88,7 @@ def _refined(level: NodeLevel, bound: PathBound, values: list[Values], target: f
     if clock.is_over() or target >= HUGE / 2:
         return -inf
     slots = min(4, affordable_slots(small, bound.path, _STEPS))
-    again = path_bound(small, bound.path, bound.prices, Climb(slots, 6, target), clock)
+    again = path_bound(small, bound.path, bound.prices, Climb(slots, 3, target), clock)
     for i, table in path_values(small, again, target).items():
         values[i][masks[i]] = np.maximum(values[i][masks[i]], np.minimum(table, target))
     return min(again.value, target)

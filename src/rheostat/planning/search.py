@@ -41,6 +41,8 @@ class Within:
     downtime_floor: float = 0.0
     """Every deployment in the searched part has this downtime at least."""
     gap: float = 0.0
+    most_nodes: float = inf
+    """After so many the search is given up, even if there is time."""
 
 
 def search(level: OptionLevel, bounds: Bounds, within: Within, clock: Clock) -> Searched:
@@ -50,7 +52,7 @@ def search(level: OptionLevel, bounds: Bounds, within: Within, clock: Clock) -> 
     state = _state(tables, bound, within.upper)
     expand_root(tables, scalars, state)
     done = False
-    while not done and not clock.is_over():
+    while not done and not clock.is_over() and state.cursor[1] < within.most_nodes:
         done = run(tables, scalars, state, _BUDGET)
     upper, explored = float(state.upper[0]), int(state.cursor[1])
     lower = upper - within.gap * abs(upper + scalars.constant) if done else min(_open_bound(state), upper)
@@ -117,6 +119,7 @@ def _state(tables: Tables, bound: Bound, upper: float) -> State:
         price=np.zeros(depths),
         log=np.zeros(depths),
         additive=np.zeros(depths),
+        paid=np.zeros(depths),
         head=np.zeros(depths, dtype=np.int64),
         has_state=np.zeros(depths, dtype=np.int64),
         used=np.zeros(nodes),

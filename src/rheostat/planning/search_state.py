@@ -70,6 +70,8 @@ class Tables(NamedTuple):
     """Depth of the last operator on the path that is decided at this depth, -1 for none."""
     stand_in: Indices
     """The path's candidate of every replica, indexed like `nodes`."""
+    rest: Values
+    """Least cost of the path after every multiset on it, indexed like `nodes`."""
     rest_beside: Values
     """Least cost of everything beside the path after this depth."""
     unit: Values
@@ -131,6 +133,8 @@ class State(NamedTuple):
     log: Values
     additive: Values
     """What is decided adds to F, response time and downtime apart."""
+    paid: Values
+    """What is decided pays for its room, at the path's prices."""
     head: Indices
     has_state: Indices
     used: Values

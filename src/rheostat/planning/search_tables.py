@@ -1,6 +1,6 @@
 """The search's tables, laid out flat for the compiled kernel."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
@@ -27,6 +27,8 @@ class Bounds:
     """Along the longest chain; its level must have a stand-in for every multiset that is searched."""
     nodes: NodeLevel | None = None
     """The level of `path`."""
+    after: list[Values] = field(default_factory=list)
+    """Per operator and multiset the least cost of the path after it; 0 beside the path."""
     exchangeable: bool = False
     """Whether equal nodes may be taken in one order only; then no bound of response times is kept."""
 
@@ -138,7 +140,14 @@ def _path_arrays(level: OptionLevel, known: Bounds) -> dict[str, Any]:
         none, nothing = np.empty(0), np.empty(0, dtype=np.int64)
         table = np.empty((0, 0), dtype=np.int64)
         way = Way(nothing, nothing, none, nothing, none, nothing, nothing, table, table, table, nothing, table, nothing)
-        empty = {"on_path": nothing, "stand_in": table, "rest_beside": none, "unit": none, "path_price": none}
+        empty = {
+            "on_path": nothing,
+            "stand_in": table,
+            "rest_beside": none,
+            "unit": none,
+            "path_price": none,
+            "rest": none,
+        }
         return {**empty, "way": way, "after": none}
     path, rank = known.path, {i: depth for depth, i in enumerate(order)}
     decided = [rank[i] for i in path.path]
@@ -153,6 +162,7 @@ def _path_arrays(level: OptionLevel, known: Bounds) -> dict[str, Any]:
     return {
         "on_path": np.array([max((d for d in decided if d <= depth), default=-1) for depth in range(len(order))]),
         "stand_in": np.concatenate(stand_in),
+        "rest": np.concatenate([known.after[i] for i in order]),
         "rest_beside": _after(path.beside[list(order)]),
         "unit": np.array([unit_size(instance)]),
         "path_price": path.prices.capacity,

@@ -1,0 +1,45 @@
+"""Is there something good among the multisets that seem best?
+
+Where many are left, a search among a few of each operator takes little time and mostly finds what is best or nearly so.
+It proves nothing, but with what it finds many of the others are gone before the search among all.
+"""
+
+import numpy as np
+
+from rheostat.planning.candidates import Candidates
+from rheostat.planning.clock import Clock
+from rheostat.planning.elimination import Structure
+from rheostat.planning.instance import Indices
+from rheostat.planning.lagrangian import bound_with
+from rheostat.planning.levels import NodeLevel, OptionLevel
+from rheostat.planning.path_bound import PathBound
+from rheostat.planning.search import Searched, Within, search
+from rheostat.planning.search_tables import Bounds
+from rheostat.planning.whole_path import Remaining, own_costs
+
+FEW = 60
+"""Multisets of an operator among which is looked first."""
+
+
+def is_wide(candidates: list[Candidates]) -> bool:
+    """Whether it pays to look among a few first."""
+    return max(len(c) for c in candidates) > FEW
+
+
+def among_few(
+    known: tuple[Remaining, NodeLevel, PathBound], structure: Structure, within: Within, clock: Clock
+) -> Searched:
+    """The best deployment of the most promising multisets, or what a short search comes across."""
+    whole, level, path = known
+    rows = [_most_promising(level, whole, path, i) for i in range(len(whole.candidates))]
+    few = [c.rows(at) for c, at in zip(whole.candidates, rows, strict=True)]
+    options = OptionLevel(level.instance, few)
+    after = [values[at] for values, at in zip(whole.after, rows, strict=True)]
+    bound = bound_with(options, structure, path.prices)
+    return search(options, Bounds(bound, path, level, after), within, clock)
+
+
+def _most_promising(level: NodeLevel, whole: Remaining, path: PathBound, operator: int) -> Indices:
+    own = own_costs(level.instance, operator, whole.candidates[operator], path.prices)
+    total = whole.before[operator] + own + whole.after[operator]
+    return np.sort(np.argsort(total, kind="stable")[:FEW])
