@@ -12,6 +12,7 @@ from math import inf, isfinite
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rheostat.model.deployment import Deployment
 from rheostat.planning.clock import Clock
@@ -49,7 +50,7 @@ class _Ways:
 
     candidate: Indices
     """Where each ends, as a candidate of the path."""
-    used: Indices
+    used: NDArray[np.int16]
     """Units taken of every node, a row per way; small numbers, since there are many."""
     cost: Values
     least: Values

@@ -75,7 +75,7 @@ def _between(c: Chain, rows: tuple[int, int], position: int, seen: Values) -> fl
         log += seen[2, v]
         same = same and c.nodes[row, k] == v
     hop = c.hop[position, 1] if same else c.hop[position, 0]
-    return far + total / c.size[other] + log + c.weight * hop
+    return float(far + total / c.size[other] + log + c.weight * hop)
 
 
 @numba.njit(cache=True)
@@ -107,7 +107,7 @@ def _remembered(w: Way, after: Values, c: Chain, row: int, used: Indices) -> flo
                 break
             code += min(used[v], w.radix[u, g] - 1) * w.stride[u, g]
         rest += after[w.values[c.stand_in[row, k]] + code]
-    return rest / c.size[row]
+    return float(rest / c.size[row])
 
 
 @numba.njit(cache=True)
