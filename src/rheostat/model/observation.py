@@ -106,7 +106,7 @@ FIGURES: Mapping[str, Figure] = {
     "state_bytes": Figure("size of the state", "bytes", _WORK, 120.0),
     # Nodes.
     "cpu": Figure("share of its processors in use", "1", _NODE),
-    "memory_bytes": Figure("resident memory in use", "bytes", _NODE),
+    "memory_bytes": Figure("resident memory in use, shared pages divided", "bytes", _NODE),
     "memory_limit_bytes": Figure("memory it may use", "bytes", _NODE, 3600.0),
     "slots_used": Figure("resources taken by replicas", "1", _NODE),
     "availability": Figure("share of heartbeats that came in time", "1", _NODE | {Of.LINK}, 300.0),
