@@ -20,6 +20,11 @@ def threads(session):
     return [info.getThreadName() for info in bean.getThreadInfo(bean.getAllThreadIds()) if info is not None]
 
 
+def partners(session):
+    """Of our threads, which Spark's side names by number."""
+    return sum(name.startswith("Thread-") for name in threads(session))
+
+
 def test_threads_and_sessions_of_stopped_queries_are_given_back(nodes_session, tmp_path, monkeypatch):
     monkeypatch.setattr(spark_threads, "STARTS_BETWEEN_CLEANING", STARTS)
     one = subject("count", 1, 20.0, 3600.0)
@@ -27,6 +32,8 @@ def test_threads_and_sessions_of_stopped_queries_are_given_back(nodes_session, t
     def everything_on(node):
         return Deployment.of({operator.name: {node: 1} for operator in one.application.operators})
 
+    # What tests before this one have left in the same process is not ours.
+    before = partners(nodes_session)
     with embedded(one.application, three_nodes(), tmp_path, nodes_session, SETTINGS) as runtime:
         runtime.launch(everything_on("n1"))
         for number in range(ROUNDS):
@@ -34,5 +41,4 @@ def test_threads_and_sessions_of_stopped_queries_are_given_back(nodes_session, t
         gc.collect()
         after = threads(nodes_session)
     assert sum(name.startswith(spark_threads.MONITOR) for name in after) <= 2 * STARTS
-    # The partners of our threads, which Spark's side names by number.
-    assert sum(name.startswith("Thread-") for name in after) <= 2 * spark_threads.THREADS
+    assert partners(nodes_session) - before <= 2 * spark_threads.THREADS
