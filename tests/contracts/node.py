@@ -1,6 +1,7 @@
 """What every node promises, in this process or behind HTTP: it runs instances, tells how they do, and can be killed."""
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,14 @@ class NodeContract:
         node.stop(spec.name)
         assert list(node.statuses()) == []
         node.settle(spec)
+        node.start(spec)
+        assert await_true(rows_out)
+
+    def test_killed_while_it_planned_its_first_batch_it_can_begin_again(self, node, spec, rows_out):
+        """Found by killing: Spark refuses to begin where half a file lies, and the instance was started for ever."""
+        torn = Path(spec.checkpoint) / "offsets" / ".0.ec0f3b1d.tmp"
+        torn.parent.mkdir(parents=True)
+        torn.write_text("v1")
         node.start(spec)
         assert await_true(rows_out)
 

@@ -139,6 +139,7 @@ class SparkNode:
         if known is not None and known.query.isActive:
             return
         Path(spec.checkpoint).mkdir(parents=True, exist_ok=True)
+        Checkpoint(Path(spec.checkpoint)).clear_beginning()
         self._running[spec.name] = _Running(spec, start_query(self._spark, spec))
         clean_now_and_then(self._spark)
 

@@ -63,6 +63,16 @@ class Checkpoint:
         batch = self.last_planned or 0
         return tuple(OperatorState.read(folder, batch) for folder in self.operator_folders())
 
+    def clear_beginning(self) -> None:
+        """Removes what is left of a first batch that was never planned; does nothing once one was.
+
+        A query that is killed while it writes its first plan leaves half a file, and Spark begins only where there is
+        nothing.
+        """
+        if self.last_planned is None:
+            for name in ("offsets", "commits", "state"):
+                shutil.rmtree(self.path / name, ignore_errors=True)
+
     def plan(self, entry: PlannedBatch) -> None:
         """Adds an entry to the offset log."""
         self._add("offsets", entry.number, entry.text())
