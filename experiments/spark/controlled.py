@@ -7,6 +7,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from experiments.spark.outcome import Controlled
+from experiments.spark.practice import practised
 from experiments.spark.stage import Piece, on_embedded, perform
 from experiments.spark.workload import Load
 from rheostat.control.building import Planning
@@ -14,6 +15,7 @@ from rheostat.control.settings import ControlSettings
 from rheostat.model.objective import Bounds, EdrpObjective
 from rheostat.planning.exact import Exact
 from rheostat.planning.problem import Limits
+from rheostat.policies.model_based import ModelBased
 
 PERIOD_SECONDS, SETTLE_SECONDS = 4.0, 5.0
 RESPONSE_BOUND_MS = 150.0
@@ -32,16 +34,18 @@ CONTROLS: Mapping[str, ControlSettings] = {
 }
 """What is compared. Periods are those of a small machine and a short run; the policies have the papers' defaults.
 
-But the learner has minutes instead of hours: finer rates, faster learning, and a table that is backed up until it has
-settled.
+But the learner has minutes instead of hours: finer rates, faster learning, a table that is backed up until it has
+settled, and it has practised in the simulator before.
 """
 
 
 def run_controlled(name: str, spark: SparkSession, root: Path, load: Load | None = None) -> Controlled:
     """Runs the load under a control system until everything that came in has come out."""
-    stage = (load or Load()).stage()
-    settings = timed(CONTROLS[name])
-    return perform(stage, root, on_embedded(stage, root, spark), Piece(name, settings, planning(settings)))
+    load = load or Load()
+    stage, settings = load.stage(), timed(CONTROLS[name])
+    learned = practised(load, settings) if settings.policy_name() == ModelBased.name else ()
+    piece = Piece(name, settings, planning(settings), learned)
+    return perform(stage, root, on_embedded(stage, root, spark), piece)
 
 
 def timed(settings: ControlSettings, period_seconds: float = PERIOD_SECONDS) -> ControlSettings:

@@ -18,6 +18,8 @@ from rheostat.assembly import Controller
 from rheostat.assembly.recording_file import RecordingFile, read_recording, with_reasons
 from rheostat.control.building import Planning
 from rheostat.control.clocks import SystemClock
+from rheostat.control.lessons import teach
+from rheostat.control.ports import Entry
 from rheostat.control.settings import ControlSettings
 from rheostat.control.story import stories
 from rheostat.model.application import Application
@@ -63,6 +65,8 @@ class Piece:
     name: str
     settings: ControlSettings
     planning: Planning | None = None
+    learned: tuple[Entry, ...] = ()
+    """What its managers begin with."""
 
     @property
     def sample_seconds(self) -> float:
@@ -96,7 +100,9 @@ def perform(stage: Stage, root: Path, opening: Opening, piece: Piece, watch: Wat
         runtime = found.runtime
         runtime.launch(stage.at_first)
         controller = Controller(found, RecordingFile(root, stage.application, {"control": piece.name}))
-        controller.steer(piece.settings, SystemClock(), piece.planning)
+        clock = SystemClock()
+        teach(runtime.journal, piece.learned, clock.now_seconds())
+        controller.steer(piece.settings, clock, piece.planning)
         try:
             _tend(controller, stage, lambda seconds: watch(controller, seconds))
         finally:

@@ -60,11 +60,29 @@ def test_an_application_is_a_document_a_variable_or_a_function(here, argument):
         pytest.param("words.yaml small.yaml", "no node has room for operator 'out'", id="no room"),
         pytest.param("my_words:app other.yaml", "'n1'", id="pinned to a node that is not there"),
         pytest.param("words.yaml three.yaml --deployment bad.yaml", "there is no node 'n7'", id="a bad deployment"),
+        pytest.param("words.yaml three.yaml --learned no.jsonl", "are about control", id="lessons for nobody"),
+        pytest.param(
+            "words.yaml three.yaml --control elastic-storm --learned no.jsonl", "nobody learns", id="nobody learns"
+        ),
+        pytest.param(
+            "words.yaml three.yaml --control edf --policy model-based --learned no.jsonl", "no.jsonl", id="no lessons"
+        ),
+        pytest.param(
+            "words.yaml three.yaml --control edf --policy model-based --learned words.yaml",
+            "cannot be read",
+            id="no lessons in it",
+        ),
+        pytest.param(
+            "words.yaml three.yaml --control edf --policy model-based --learned empty.jsonl",
+            "nothing was learned for split",
+            id="an empty lesson",
+        ),
     ],
 )
 def test_what_cannot_run_is_told_before_spark_is_started(here, tmp_path, arguments, what):
     (tmp_path / "small.yaml").write_text(write(Infrastructure("small", (Node("n1", 2),))))
     (tmp_path / "other.yaml").write_text(write(Infrastructure("other", (Node("m1", 2),))))
+    (tmp_path / "empty.jsonl").touch()
     (tmp_path / "bad.yaml").write_text("kind: deployment\noperators: {lines: n1, split: n7, out: n2}\n")
     answer = here("run", *arguments.split())
     assert answer.code == 2

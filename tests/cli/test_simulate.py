@@ -46,6 +46,15 @@ def test_the_run_is_written_as_a_page_a_recording_and_a_journal(rheostat, tmp_pa
     assert {from_line(line).kind for line in journal.read_text().splitlines()} >= {"proposal", "decision", "effect"}
 
 
+def test_what_a_policy_has_learned_is_written_for_a_run_to_begin_with(rheostat, tmp_path):
+    learned = tmp_path / "learned.jsonl"
+    answer = rheostat("simulate", *TOUR, *HILL, "--policy", "model-based", "--save-learned", learned)
+    assert answer.code == 0
+    entries = [from_line(line) for line in learned.read_text().splitlines()]
+    assert {entry.facts["policy"] for entry in entries} == {"model-based"}
+    assert any(sum(map(sum, entry.facts["memory"]["moves"])) > 10 for entry in entries)
+
+
 def test_the_same_seed_gives_the_same_journal_byte_for_byte(rheostat, tmp_path):
     def journal(seed, name):
         path = tmp_path / name

@@ -29,7 +29,7 @@ def roomy_session():
     session.stop()
 
 
-@pytest.mark.parametrize("control", ["edf, threshold", "elastic-storm", "s-edrp"])
+@pytest.mark.parametrize("control", ["edf, threshold", "edf, model-based", "elastic-storm", "s-edrp"])
 def test_replicas_follow_a_load_that_triples_and_falls_back(control, roomy_session, tmp_path):
     done = run_controlled(control, roomy_session, tmp_path, LOAD)
     assert (done.lost, done.duplicated) == (0, 0)

@@ -12,7 +12,7 @@ from typing import Any
 
 from rheostat.control.building import can_be_scaled
 from rheostat.control.inbox import Inbox
-from rheostat.control.operator_manager import MEMORY
+from rheostat.control.operator_manager import MEMORY, operator_managed_by
 from rheostat.control.orders import NEVER, Orders, Report, Standing
 from rheostat.control.outlook import Outlook
 from rheostat.control.ports import Actuator, Clock, Effect, Entry, Journal, Json
@@ -198,11 +198,10 @@ def _memories(journal: Journal) -> dict[str, Mapping[str, Json]]:
 
 def _learned(entries: Iterable[Entry]) -> dict[str, Mapping[str, Json]]:
     """Operator -> what its manager has learned last."""
-    prefix = "operator manager of "
     found: dict[str, Mapping[str, Json]] = {}
     for entry in entries:
         facts: Mapping[str, Any] = entry.facts
-        found[str(facts["by"]).removeprefix(prefix)] = {"policy": facts["policy"], "memory": facts["memory"]}
+        found[operator_managed_by(str(facts["by"]))] = {"policy": facts["policy"], "memory": facts["memory"]}
     return found
 
 

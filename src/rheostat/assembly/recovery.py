@@ -18,8 +18,8 @@ def recall(control: Control, journal: Journal) -> None:
     for _, entry in journal.read(kind=MEMORY):
         facts: Mapping[str, Any] = entry.facts
         manager = managers.get(facts["by"])
-        if manager is not None and manager.policy.name == facts["policy"]:
-            manager.memory = manager.policy.loaded(facts["memory"])
+        if manager is not None:
+            manager.recall(facts["policy"], facts["memory"])
 
 
 def finish_decisions(journal: Journal, now: Deployment, now_seconds: float) -> None:

@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
+from pathlib import Path
 
 from rheostat.cli.output import Complaint, WrongUse
 from rheostat.cli.plan_inputs import planner_named
 from rheostat.cli.simulate_inputs import options_of
-from rheostat.control.building import Planning
+from rheostat.control.building import Planning, has_local_managers
+from rheostat.control.journal import from_line
+from rheostat.control.lessons import misfits
+from rheostat.control.ports import Entry
 from rheostat.control.settings import PLANNED, ControlSettings
 from rheostat.model.application import Application
 from rheostat.model.objective import Bounds, EdrpObjective, Objective, OdpObjective
@@ -27,6 +31,8 @@ class Steered:
     settings: ControlSettings
     planning: Planning | None = None
     objective_ms: float | None = None
+    learned: tuple[Entry, ...] = ()
+    """What managers begin with."""
 
     @property
     def is_on(self) -> bool:
@@ -63,6 +69,7 @@ class Wishes:
     planner: str | None = None
     objective: Objective | None = None
     dry_run: bool = False
+    learned: Path | None = None
 
 
 def steered(wishes: Wishes, application: Application) -> Steered:
@@ -99,7 +106,25 @@ def steered(wishes: Wishes, application: Application) -> Steered:
             wishes.objective or _balanced(application, objective),
             limits=Limits(max(1.0, period / 3)),
         )
-    return Steered(settings, planning, objective)
+    return Steered(settings, planning, objective, _lessons(wishes.learned, settings, application))
+
+
+def _lessons(path: Path | None, settings: ControlSettings, application: Application) -> tuple[Entry, ...]:
+    """What was learned elsewhere; whatever does not fit these settings is told at once."""
+    if path is None:
+        return ()
+    remedy = "make it with rheostat simulate --save-learned, with the same --policy and --set"
+    if not has_local_managers(settings):
+        what = f"nobody learns under {settings.kind}, {settings.policy_name()}"
+        raise WrongUse(Complaint(f"--learned: {what}", "leave it out, or choose a policy that learns"))
+    try:
+        lessons = tuple(from_line(line) for line in path.read_text(encoding="utf-8").splitlines())
+        wrong_ones = misfits(lessons, settings, application)
+    except (OSError, ValueError, LookupError, TypeError) as wrong:
+        raise WrongUse(Complaint(f"--learned: {path} cannot be read: {wrong}", remedy)) from wrong
+    if wrong_ones:
+        raise WrongUse(*(Complaint(f"--learned: {what}", remedy) for what in wrong_ones))
+    return lessons
 
 
 def _balanced(application: Application, response_ms: float | None) -> Objective:

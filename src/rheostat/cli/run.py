@@ -65,6 +65,9 @@ def run(
     profile: Annotated[
         Path | None, typer.Option(help="What rheostat calibrate has learned; else what was learned in the directory.")
     ] = None,
+    learned: Annotated[
+        Path | None, typer.Option(help="What rheostat simulate --save-learned has written: what policies begin with.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Decide and tell, but change nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object at the end instead of text.")] = False,
 ) -> None:
@@ -91,10 +94,13 @@ def run(
             control, policy, options or (), granting, granting_options or (), objective_ms, bound or (), period, settle
         )
         steered = inputs.steered(
-            replace(wishes, planner=planner, objective=wanted.objective, dry_run=dry_run), wanted.application
+            replace(wishes, planner=planner, objective=wanted.objective, dry_run=dry_run, learned=learned),
+            wanted.application,
         )
-    elif policy is not None or dry_run:
-        raise WrongUse(Complaint("--policy and --dry-run are about control", "add --control, such as --control edf"))
+    elif policy is not None or dry_run or learned is not None:
+        raise WrongUse(
+            Complaint("--policy, --learned and --dry-run are about control", "add --control, such as --control edf")
+        )
     try:
         running = importlib.import_module("rheostat.cli.running")
     except ModuleNotFoundError as missing:

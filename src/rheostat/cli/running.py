@@ -19,6 +19,7 @@ from rheostat.cli.output import answer_json, page, warn
 from rheostat.cli.run_inputs import Wanted
 from rheostat.cli.run_view import change_line, run_view, story_line, summary
 from rheostat.control.clocks import SystemClock
+from rheostat.control.lessons import teach
 from rheostat.control.profile import Profile
 from rheostat.model.deployment import Deployment
 from rheostat.model.documents import write
@@ -102,7 +103,9 @@ def _steer(controller: Controller, order: Order) -> None:
     """Puts the managers on it that were asked for."""
     steered = order.steered
     if steered is not None:
-        controller.steer(steered.settings, SystemClock(), steered.planning)
+        clock = SystemClock()
+        teach(controller.runtime.journal, steered.learned, clock.now_seconds())
+        controller.steer(steered.settings, clock, steered.planning)
 
 
 def _announce(order: Order) -> None:

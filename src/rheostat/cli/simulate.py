@@ -1,5 +1,6 @@
 """`rheostat simulate`: how does an application fare under a control system, in virtual time?"""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from rheostat.cli.simulate_inputs import Conditions, options_of, scenario_of, wi
 from rheostat.cli.simulate_planning import Asked, unsuited_told
 from rheostat.cli.simulate_report import Bar, summary_json, summary_table
 from rheostat.control.journal import to_line
+from rheostat.control.ports import Entry
 from rheostat.control.settings import KINDS, PLANNED, ControlSettings
 from rheostat.policies.registry import GRANTING, POLICIES
 from rheostat.simulation.report import write_report
@@ -66,6 +68,9 @@ def simulate(
     report: Annotated[Path | None, typer.Option(help="Write the run as one HTML page.")] = None,
     recording: Annotated[Path | None, typer.Option(help="Write what was recorded as JSON.")] = None,
     journal: Annotated[Path | None, typer.Option(help="Write every decision as a line of JSON.")] = None,
+    save_learned: Annotated[
+        Path | None, typer.Option(help="Write what the policies have learned, for rheostat run --learned.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
     """Run an application under a control system in virtual time.
@@ -100,7 +105,9 @@ def simulate(
         )
     exclusion = Exclusion(warm_up)
     summary = summarise(run.recording, exclusion)
-    _write(run, exclusion, report, recording, journal)
+    _write(run, exclusion, report, recording)
+    _write_lines([entry for _, entry in run.journal.read()], journal)
+    _write_lines(run.lessons, save_learned)
     good = objective_ms is None or (summary.mean_ms is not None and summary.mean_ms <= objective_ms)
     if as_json:
         notes = [{"at": n.at_seconds, "kind": n.kind, "what": n.what, "why": n.why} for n in run.recording.notes]
@@ -111,13 +118,17 @@ def simulate(
     raise typer.Exit(ExitCode.FINE if good else ExitCode.NO)
 
 
-def _write(run: Run, exclusion: Exclusion, report: Path | None, recording: Path | None, journal: Path | None) -> None:
+def _write(run: Run, exclusion: Exclusion, report: Path | None, recording: Path | None) -> None:
     if report is not None:
         write_report(run.recording, report, exclusion)
     if recording is not None:
         run.recording.save(recording)
-    if journal is not None:
-        journal.write_text("".join(f"{to_line(entry)}\n" for _, entry in run.journal.read()), encoding="utf-8")
-    for path in (report, recording, journal):
+    for path in (report, recording):
         if path is not None:
             warn(f"written: {path}")
+
+
+def _write_lines(entries: Iterable[Entry], path: Path | None) -> None:
+    if path is not None:
+        path.write_text("".join(f"{to_line(entry)}\n" for entry in entries), encoding="utf-8")
+        warn(f"written: {path}")

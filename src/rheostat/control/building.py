@@ -188,6 +188,17 @@ def _operator_managers(
     return tuple(managers)
 
 
+def scaling_policies(settings: ControlSettings, application: Application) -> dict[str, OperatorPolicy[Any]]:
+    """Operator -> the policy its manager has; for every operator that can be scaled at all."""
+    scaled = [operator for operator in application.operators if can_be_scaled(operator)]
+    return {operator.name: _guarded(settings, operator_policy(settings, operator)) for operator in scaled}
+
+
+def _guarded(settings: ControlSettings, policy: OperatorPolicy[Any]) -> OperatorPolicy[Any]:
+    guards = settings.guards()
+    return Guarded(policy, guards) if guards else policy
+
+
 def can_be_scaled(operator: Operator) -> bool:
     """Whether it may have more or fewer replicas at all."""
     return operator.max_replicas != operator.min_replicas
@@ -203,11 +214,9 @@ def operator_manager(
     policy: OperatorPolicy[Any] | None = None,
 ) -> OperatorManager:
     """The manager of one operator; with the policy of the settings unless one is given."""
-    guards = settings.guards()
-    policy = policy or operator_policy(settings, operator)
     return OperatorManager(
         operator.name,
-        Guarded(policy, guards) if guards else policy,
+        _guarded(settings, policy or operator_policy(settings, operator)),
         outlook,
         inbox,
         journal,

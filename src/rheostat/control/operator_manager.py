@@ -1,6 +1,7 @@
 """Looks after one operator: asks its policy, finds the nodes, and leaves a request with the application manager."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from rheostat.policies.victims import OnTheMostUsedNode, ReplicaView, VictimChoi
 from rheostat.policies.views import NodeView, OperatorView
 
 PROPOSAL, MEMORY = "proposal", "memory"
+_PREFIX = "operator manager of "
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,16 @@ class Proposed:
         )
 
 
+def manager_name(operator: str) -> str:
+    """Of the manager of an operator, in the journal."""
+    return f"{_PREFIX}{operator}"
+
+
+def operator_managed_by(name: str) -> str:
+    """The operator whose manager has this name."""
+    return name.removeprefix(_PREFIX)
+
+
 @dataclass(slots=True)
 class OperatorManager:
     """The local loop of one operator, for as long as the application runs."""
@@ -109,7 +121,18 @@ class OperatorManager:
     @property
     def name(self) -> str:
         """Who asks, in the journal."""
-        return f"operator manager of {self.operator}"
+        return manager_name(self.operator)
+
+    def lesson(self, now_seconds: float) -> Entry:
+        """What was learned so far, for the journal."""
+        learned = {"by": self.name, "policy": self.policy.name, "memory": self.policy.saved(self.memory)}
+        return Entry(MEMORY, now_seconds, learned)
+
+    def recall(self, policy: str, memory: Any) -> None:
+        """Goes on with what was learned before; what another policy or other settings have learned is of no use."""
+        if policy == self.policy.name:
+            with suppress(ValueError):
+                self.memory = self.policy.loaded(memory)
 
     def step(self, now_seconds: float) -> None:
         """One turn of the loop; nothing while a change settles."""
@@ -126,8 +149,7 @@ class OperatorManager:
         self.journal.append(Entry(PROPOSAL, now_seconds, facts))
         self._steps += 1
         if self.memory_every and self._steps % self.memory_every == 0:
-            learned = {"by": self.name, "policy": self.policy.name, "memory": self.policy.saved(self.memory)}
-            self.journal.append(Entry(MEMORY, now_seconds, learned))
+            self.journal.append(self.lesson(now_seconds))
 
     def _proposed(self, view: OperatorView, proposal: Proposal) -> Proposed:
         current = self.outlook.picture().replicas[self.operator]

@@ -141,8 +141,8 @@ class Outpost:
             operator = self._application.by_name[name]
             manager = operator_manager(self.settings, operator, self.outlook, self._desk, self._notes)
             learned = orders.memories.get(name)
-            if learned is not None and learned["policy"] == manager.policy.name:
-                manager.memory = manager.policy.loaded(learned["memory"])
+            if learned is not None:
+                manager.recall(str(learned["policy"]), learned["memory"])
             self._managers[name] = manager
 
     def step(self, now_seconds: float) -> None:

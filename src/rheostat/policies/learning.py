@@ -3,6 +3,7 @@
 A state is (k, λ): replicas and the rate in quanta. Tables are arrays [rate level, replicas - 1, action].
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +48,17 @@ class Learner:
     def level(self, rate_tps: float) -> int:
         """The nearest of 0, λ̄, 2 λ̄, ..., L λ̄."""
         return min(self.rate_levels, int(rate_tps / self.rate_quantum_tps + 0.5))
+
+    def check_states(self, plain: Mapping[str, Any]) -> None:
+        """Refuses what was learned for other states: the same number would mean another rate."""
+        quantum, levels = plain["rate_quantum_tps"], plain["rate_levels"]
+        if (quantum, levels) != (self.rate_quantum_tps, self.rate_levels):
+            mine = f"{self.rate_levels} levels of {self.rate_quantum_tps:g} tuples/s"
+            raise ValueError(f"it was learned with {levels} levels of {quantum:g} tuples/s, these are {mine}")
+
+    def states(self) -> dict[str, Plain]:
+        """What a level means, to be saved beside what was learned of levels."""
+        return {"rate_quantum_tps": self.rate_quantum_tps, "rate_levels": self.rate_levels}
 
     def cost(self, view: OperatorView, action: int) -> float:
         """What the period that ends with this view cost, in which this action was taken."""

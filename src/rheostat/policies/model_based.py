@@ -111,6 +111,7 @@ class ModelBased(Learner):
         if memory is None:
             return None
         return {
+            **self.states(),
             "moves": memory.moves.tolist(),
             "penalties": memory.penalties.tolist(),
             "values": as_lists(memory.values),
@@ -122,6 +123,7 @@ class ModelBased(Learner):
         """What was saved."""
         if plain is None:
             return None
+        self.check_states(plain)
         moves, penalties = np.array(plain["moves"], dtype=float), np.array(plain["penalties"], dtype=float)
         before = step_from_list(plain["before"])
         return Model(moves, penalties, as_table(plain["values"]), before, plain["greatest_gain"])

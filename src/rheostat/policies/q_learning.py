@@ -104,6 +104,7 @@ class QLearning(Learner):
     def saved(self, memory: QMemory) -> Plain:
         """The table and where it is."""
         return {
+            **self.states(),
             "values": None if memory.values is None else as_lists(memory.values),
             "before": step_as_list(memory.before),
             "steps": memory.steps,
@@ -113,6 +114,7 @@ class QLearning(Learner):
 
     def loaded(self, plain: Any) -> QMemory:
         """What was saved."""
+        self.check_states(plain)
         values = None if plain["values"] is None else as_table(plain["values"])
         return QMemory(values, step_from_list(plain["before"]), plain["steps"], plain["greatest_gain"], plain["asked"])
 

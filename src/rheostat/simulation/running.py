@@ -9,6 +9,7 @@ from rheostat.control.building import World as Parts
 from rheostat.control.decisions import DECISION
 from rheostat.control.journal import MemoryJournal
 from rheostat.control.planned import PLAN, changes_something
+from rheostat.control.ports import Entry
 from rheostat.control.scheduling import Progress, run, silent
 from rheostat.control.settings import PLANNED, ControlSettings
 from rheostat.simulation.foresight import knowing_policies
@@ -26,6 +27,8 @@ class Run:
     requests: int = 0
     """How often a manager asked for something."""
     granted: int = 0
+    lessons: tuple[Entry, ...] = ()
+    """What every manager of an operator has learned in the end."""
 
 
 def simulate(
@@ -50,7 +53,8 @@ def simulate(
     title = f"{scenario.application.name} on {scenario.infrastructure.name}"
     recording = world.recorder.recording(title, objective_ms=objective_ms, facts=facts)
     asked, granted, why = _accounted(journal)
-    return Run(recording.explained(why), journal, asked, granted)
+    learned = tuple(manager.lesson(until_seconds) for manager in control.operators)
+    return Run(recording.explained(why), journal, asked, granted, learned)
 
 
 def _accounted(journal: MemoryJournal) -> tuple[int, int, list[tuple[float, str]]]:

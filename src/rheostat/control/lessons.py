@@ -1,0 +1,44 @@
+"""What learners have learned in one run, taken along to another: from the simulator to a real one, say.
+
+A lesson is an entry of a journal. Managers look there when they begin, as they do when a controller is started again;
+so whoever writes lessons into the journal of a run that has not begun has taught its managers.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from rheostat.control.building import scaling_policies
+from rheostat.control.operator_manager import MEMORY, manager_name
+from rheostat.control.ports import Entry, Journal
+from rheostat.control.settings import ControlSettings
+from rheostat.model.application import Application
+
+
+def lessons(entries: Iterable[Entry]) -> dict[str, Entry]:
+    """Manager -> what it wrote down last of what it has learned."""
+    return {str(entry.facts["by"]): entry for entry in entries if entry.kind == MEMORY}
+
+
+def teach(journal: Journal, learned: Iterable[Entry], now_seconds: float) -> None:
+    """Managers that have learned nothing here begin with what those of their name have learned elsewhere."""
+    known = lessons(entry for _, entry in journal.read(kind=MEMORY))
+    for by, entry in lessons(learned).items():
+        if by not in known:
+            journal.append(replace(entry, at_seconds=now_seconds))
+
+
+def misfits(learned: Iterable[Entry], settings: ControlSettings, application: Application) -> list[str]:
+    """Why managers with these settings could not go on with what was learned: a line for each that could not."""
+    known, found = lessons(learned), []
+    for operator, policy in scaling_policies(settings, application).items():
+        lesson = known.get(manager_name(operator))
+        if lesson is None:
+            found.append(f"nothing was learned for {operator}")
+        elif lesson.facts["policy"] != policy.name:
+            found.append(f"{operator}: {lesson.facts['policy']} has learned it, not {policy.name}")
+        else:
+            try:
+                policy.loaded(lesson.facts["memory"])
+            except (ValueError, TypeError, LookupError) as wrong:
+                found.append(f"{operator}: {wrong}")
+    return found
