@@ -11,9 +11,8 @@ import tempfile
 from pathlib import Path
 
 from experiments.subjects import NAMES
-from experiments.walks import Walked, walk
+from experiments.walks import SPARK, Walked, walk
 from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
 
 COLUMNS = ("subject", "walks", "changes", "rolled back", "tuples", "lost", "duplicated", "late", "mean pause")
 
@@ -27,7 +26,7 @@ def main() -> int:
     parser.add_argument("--subject", choices=NAMES, action="append")
     chosen = parser.parse_args()
     names = chosen.subject or NAMES
-    spark = create_session(SparkSettings(), 4, "exactness")
+    spark = create_session(SPARK, 4, "exactness")
     done: list[Walked] = []
     for number in range(chosen.walks):
         root = Path(tempfile.mkdtemp(prefix="rheostat-walk-"))

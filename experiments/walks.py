@@ -18,6 +18,7 @@ from rheostat.model.resources import Infrastructure, Node
 from rheostat.runtime.embedded import embedded
 from rheostat.runtime.node import SparkNode
 from rheostat.runtime.positions import source_line
+from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.runtime.specs import RuntimeSettings
 from rheostat.runtime.state.log_entries import NO_OFFSET
 from rheostat.runtime.world import Runtime
@@ -26,6 +27,8 @@ NODES = ("n1", "n2", "n3")
 MOST_REPLICAS = 4
 PATIENCE_SECONDS = 300.0
 SETTINGS = RuntimeSettings(trigger_ms=100)
+SPARK = SparkSettings(overrides={"spark.sql.streaming.stateStore.maintenanceInterval": "2s"})
+"""A walk lasts half a minute: Spark is to write snapshots and to remove old state in that time too, more than once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,10 @@ LEAN: Mapping[str, tuple[str, str]] = {
         "windows close when event time passes, not with the next row",
     ),
     "spark.sql.streaming.minBatchesToRetain": ("10", "a change needs the last batch only; fewer files to copy"),
+    "spark.sql.streaming.stateStore.maintenanceInterval": (
+        "20s",
+        "each time one snapshot is kept and what lies before the last but one is removed: a minute leaves 500 files",
+    ),
     "spark.sql.streaming.stopTimeout": ("20s", "a query that does not stop must not stop the protocol"),
     "spark.sql.streaming.metricsEnabled": ("false", "samples come from the query's progress"),
     "spark.sql.adaptive.enabled": ("false", "adaptive plans are off in streaming anyway; explicit for state jobs"),
