@@ -70,6 +70,8 @@ class InstanceSpec:
     trigger_ms: int = 200
     max_rows_per_batch: int = 0
     """Rows after which no further manifest is taken into a batch; 0 for no limit."""
+    batch_seconds: float = 0.0
+    """About how long a batch may take: of what waits it takes no more than that; 0 for no limit."""
     max_lag_rows: int = 0
     """Rows that may wait in an output channel before the query pauses; 0 for no limit."""
 

@@ -78,6 +78,8 @@ def _read(session: SparkSession, spec: InstanceSpec, part: Input) -> DataFrame:
     }
     if part.start:
         options["start"] = part.start
+    if spec.batch_seconds:
+        options["batch_seconds"] = str(spec.batch_seconds)
     if spec.max_rows_per_batch:
         options["max_rows_per_batch"] = str(spec.max_rows_per_batch)
     if spec.max_lag_rows and spec.outputs:

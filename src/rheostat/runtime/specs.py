@@ -32,6 +32,8 @@ class RuntimeSettings:
     """Least time between two micro-batches of an instance."""
     max_rows_per_batch: int = 0
     """Rows after which a batch takes no more; 0 for no limit."""
+    batch_seconds: float = 5.0
+    """About how long a batch may take: of what waits it takes no more than that; 0 for no limit."""
     max_lag_rows: int = 200_000
     """Rows that may wait in a channel before its producer pauses; 0 for no limit."""
     patience_seconds: float = 120.0
@@ -41,8 +43,9 @@ class RuntimeSettings:
 
     def __post_init__(self) -> None:
         """Refuses what cannot run."""
-        if self.key_groups < 1 or self.trigger_ms < 0 or self.patience_seconds <= 0:
-            raise ValueError(f"need key_groups >= 1, trigger_ms >= 0 and patience_seconds > 0, got {self}")
+        if self.key_groups < 1 or self.trigger_ms < 0 or self.patience_seconds <= 0 or self.batch_seconds < 0:
+            needed = "key_groups >= 1, trigger_ms >= 0, patience_seconds > 0 and batch_seconds >= 0"
+            raise ValueError(f"need {needed}, got {self}")
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,7 @@ class Blueprint:
             links=self._links(instance),
             trigger_ms=self.settings.trigger_ms,
             max_rows_per_batch=self.settings.max_rows_per_batch,
+            batch_seconds=self.settings.batch_seconds,
             max_lag_rows=self.settings.max_lag_rows,
         )
 

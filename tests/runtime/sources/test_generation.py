@@ -51,6 +51,22 @@ def test_by_the_clock_rows_come_as_the_curve_says_until_the_total():
     assert stream("10 for 2", total=25).available(100, 0) == 20
 
 
+@pytest.mark.parametrize(
+    ("curve", "elapsed", "start", "reached"),
+    [
+        pytest.param("10", 1.5, 0, 15, id="what is there, if it was due just now"),
+        pytest.param("10", 600, 0, 21, id="after an outage its first row and two seconds more"),
+        pytest.param("10", 600, 100, 121, id="and then the next two"),
+        pytest.param("10", 1.5, 15, 15, id="nothing new"),
+        pytest.param("1 for 60; 0 for 600; 50", 700, 60, 61 + 100, id="a pause of the curve is none of the source"),
+        pytest.param("0.1", 600, 3, 4, id="at least one row"),
+    ],
+)
+def test_a_batch_brings_no_more_than_was_due_soon_after_its_first_row(curve, elapsed, start, reached):
+    assert stream(curve).reachable(elapsed, start) == reached
+    assert stream(curve).available(elapsed, start) >= reached
+
+
 def test_without_the_clock_everything_is_there_at_once():
     assert stream(total=25, pace=Pace.ALL).available(0, 0) == 25
     assert stream("10 for 2", pace=Pace.ALL).available(0, 0) == 20

@@ -86,6 +86,15 @@ def test_rows_are_due_by_their_event_time(now_ms, rows):
     assert playback.advance(playback.beginning(5_000), now_ms).rows == rows
 
 
+def test_after_an_outage_a_batch_brings_no_more_than_was_due_soon_after_its_first_row():
+    playback = Playback(Listed([100, 101, 160, 219, 220, 300, 420]), Limits(), speed_up=60)
+    spot, rows = playback.beginning(0), []
+    while not rows or spot.rows > rows[-1]:
+        rows.append(spot.rows)
+        spot = playback.advance(spot, 600_000)
+    assert rows == [0, 5, 7]
+
+
 def test_a_spot_survives_the_checkpoint():
     spot = Playback(Listed([100]), Limits()).beginning(5_000)
     assert Spot.from_document(json.loads(json.dumps(spot.to_document()))) == spot

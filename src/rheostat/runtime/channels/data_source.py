@@ -25,6 +25,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from rheostat.runtime import data_sources
+from rheostat.runtime.channels.admission import Admission
 from rheostat.runtime.channels.channel import load_channel
 from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.channels.manifest import FOREVER, NEVER
@@ -92,6 +93,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: Mapping[str, str], schema: StructType) -> None:
         self._reading = reading_of(options)
         self._max_rows = int(options["max_rows_per_batch"]) if "max_rows_per_batch" in options else None
+        self._admission = Admission(float(options["batch_seconds"])) if "batch_seconds" in options else None
         self._schema = schema
         self._reader = ChannelReader(self._reading, Disk())
         self._bounded = False
@@ -112,7 +114,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Where the next batch ends. The very same document if nothing is to be done: Spark compares texts."""
         here = parse_offset(start)
-        max_rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
+        max_rows = _least(limit.max_rows if isinstance(limit, ReadMaxRows) else None, self._admitted(here))
         if self._bounded and self._end is None:
             self._end = self._reader.head(here)
         end = self._reader.next_offset(here, max_rows, _now_ms())
@@ -120,10 +122,19 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             end = self._reader.bounded(here, end, self._end)
         return start if end == here else end.to_document()
 
+    def _admitted(self, here: Offset) -> int | None:
+        if self._admission is None:
+            return None
+        self._admission.asked(here, time.monotonic())
+        return self._admission.most_rows()
+
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The rows of a batch, in at most as many parts as there are replicas."""
         begin, stop = parse_offset(start), parse_offset(end)
         parts = [Part(strands) for strands in self._reader.plan(begin, stop)]
+        if self._admission is not None:
+            rows = sum(run.rows for part in parts for strand in part.strands for run in strand.runs)
+            self._admission.planned(stop, rows, time.monotonic())
         if TICK not in self._schema.names or stop.frontier in (NEVER, FOREVER) or stop.frontier == begin.frontier:
             return parts
         first, *rest = parts or [Part(())]
@@ -225,6 +236,10 @@ def _anything(kind: pa.DataType) -> Any:
     if pa.types.is_decimal(kind):
         return Decimal(0)
     return pa.array([0], pa.int64()).cast(pa.int32() if pa.types.is_date32(kind) else pa.int64()).cast(kind)[0].as_py()
+
+
+def _least(*limits: int | None) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _now_ms() -> int:

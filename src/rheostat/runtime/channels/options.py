@@ -8,6 +8,7 @@
 | start | offset (JSON) to begin at, if the checkpoint has none |
 | replicas | input partitions of a batch |
 | max_rows_per_batch | rows after which no further manifest is taken |
+| batch_seconds | about how long a batch may take: of what waits it takes no more than that, see `admission` |
 | control | file that may hold or limit the reader |
 | links | {"n1": {"delay_ms": 50, "bytes_per_second": 1e6}}: the network to emulate |
 | outlets | [path, ...] of the channels the same query writes, for back-pressure |

@@ -8,7 +8,7 @@ from typing import Any
 
 from rheostat.runtime.sources.curves import Curve, parse_curve
 from rheostat.runtime.sources.draw import Draw
-from rheostat.runtime.sources.pacing import Limits, Pace, limits_of
+from rheostat.runtime.sources.pacing import CATCH_UP_SECONDS, Limits, Pace, limits_of
 
 Generator = Callable[[Draw], tuple[Any, ...]]
 """A pure function of a row's index (and event time): the values of its columns."""
@@ -64,6 +64,14 @@ class Generation:
         if self.limits.pace is Pace.CLOCK:
             return int(min(self.end, self.curve.rows_after(elapsed_seconds)))
         return int(self.end) if isfinite(self.end) else start + (self.limits.rows_per_batch or 0)
+
+    def reachable(self, elapsed_seconds: float, start: int) -> int:
+        """Rows that a batch may reach that begins at `start`: of what is there, what was due soon after its first."""
+        there = self.available(elapsed_seconds, start)
+        if self.limits.pace is not Pace.CLOCK or there <= start:
+            return there
+        soon = int(self.curve.rows_after(self.curve.seconds_until(start) + CATCH_UP_SECONDS))
+        return min(there, max(start + 1, soon))
 
     def rows(self, start: int, end: int) -> Iterator[tuple[int | None, tuple[Any, ...]]]:
         """(event time, values) of the rows [start, end)."""

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
+CATCH_UP_SECONDS = 2.0
+"""What was due in so much time is the most a batch brings: after an outage a minute's worth would be one batch for
+everybody downstream, since what was written at once is read at once."""
+
 
 class Pace(StrEnum):
     """What decides that a row is there."""

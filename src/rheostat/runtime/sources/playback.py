@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 from rheostat.runtime.sources.draw import Draw
-from rheostat.runtime.sources.pacing import Limits, Pace, even_parts
+from rheostat.runtime.sources.pacing import CATCH_UP_SECONDS, Limits, Pace, even_parts
 from rheostat.runtime.sources.recordings import Place, Recording
 
 
@@ -82,9 +82,11 @@ class Playback:
         ends = [
             end for end in (self.limits.total, None if max_rows is None else spot.rows + max_rows) if end is not None
         ]
-        reached = spot
+        reached, soon_us = spot, 0
         for following in self._from(spot):
-            if self.limits.pace is Pace.CLOCK and following.clock_us > due_us:
+            if reached is spot:
+                soon_us = following.clock_us + round(CATCH_UP_SECONDS * 1e6 * self.speed_up)
+            if self.limits.pace is Pace.CLOCK and following.clock_us > min(due_us, soon_us):
                 break
             if any(following.rows > end for end in ends):
                 break

@@ -129,9 +129,9 @@ class RateStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Where the next batch ends; the same document if there is nothing new."""
         self._seen = start
-        available = self._available(start)
+        available = self._generation.reachable(_elapsed_seconds(start), start["rows"])
         if self._bounded:
-            self._bound = available if self._bound is None else self._bound
+            self._bound = self._available(start) if self._bound is None else self._bound
             available = min(available, self._bound)
         end = next_row(start["rows"], available, limit.max_rows if isinstance(limit, ReadMaxRows) else None)
         return start if end == start["rows"] else {**start, "rows": end}
@@ -149,7 +149,7 @@ class RateStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return _arrow(self._generation, self._schema, partition)
 
     def _available(self, start: dict[str, Any]) -> int:
-        return self._generation.available((_now_ms() - start["started_ms"]) / 1000, start["rows"])
+        return self._generation.available(_elapsed_seconds(start), start["rows"])
 
 
 def _arrow(generation: Generation, schema: StructType, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -163,6 +163,10 @@ def _arrow(generation: Generation, schema: StructType, partition: InputPartition
             columns.insert(0, [event_time for event_time, _ in made])
         arrays = [pa.array(values, field.type) for values, field in zip(columns, fields, strict=True)]
         yield pa.RecordBatch.from_arrays(arrays, schema=fields)
+
+
+def _elapsed_seconds(start: dict[str, Any]) -> float:
+    return (_now_ms() - int(start["started_ms"])) / 1000
 
 
 def _now_ms() -> int:
