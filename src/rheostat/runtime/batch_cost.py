@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 
-FEWEST_BATCHES = 6
+FEWEST_BATCHES, FEWEST_LONG = 6, 2
 LEAST_SPREAD = 0.1
 """Standard deviation of the rows over their mean; batches of one size say nothing about what a row costs."""
 OUTLIER = 4.0
@@ -25,6 +25,10 @@ OUTLIER = 4.0
 LEAST_CERTAINTY = 3.0
 """A cost per row below so many of its standard errors could as well be nothing (at 2, rows that cost nothing would be
 given a rate in 3 of 100 fits; at 3, in 3 of 1000)."""
+
+LONG_MS = 3000.0
+"""A batch whose work takes so long is load, but for `UNLOADED_MS` at most, whatever a line through others would say."""
+UNLOADED_MS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +91,25 @@ def fitted_after(points: Sequence[tuple[float, float]], before: BatchCost | None
     >>> round(fitted_after([(50, 200.0)] * 6, earlier).row_ms, 6)
     2.0
     """
-    now = fitted(points)
+    now = fitted(points) or _all_load(points)
     if before is None or (now is not None and now.is_significant):
         return now
     found = [now, _given_fixed(points, before), replace(before, row_error_ms=2 * before.row_error_ms)]
     return min((cost for cost in found if cost is not None), key=lambda cost: cost.row_error_ms)
+
+
+def _all_load(points: Sequence[tuple[float, float]]) -> BatchCost | None:
+    """b from few or equal batches that are too long to be anything but load: of an operator that does not keep up.
+
+    >>> cost = _all_load([(200, 4500.0), (200, 4500.0)])
+    >>> cost.row_ms, cost.row_error_ms
+    (22.5, 1.5)
+    """
+    rows, milliseconds = sum(x for x, _ in points), sum(y for _, y in points)
+    if len(points) < FEWEST_LONG or rows <= 0 or min(y for _, y in points) < LONG_MS:
+        return None
+    error = UNLOADED_MS * len(points) / rows
+    return BatchCost(0.0, milliseconds / rows, error, UNLOADED_MS)
 
 
 def _given_fixed(points: Sequence[tuple[float, float]], before: BatchCost) -> BatchCost | None:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 
 FREE_ROWS = 500
 REMEMBERED = 8
+LESS = 0.7
+"""Every other batch is so much smaller: from batches of one size nobody learns what a row costs."""
 LEAST_SPREAD = 0.1
 """Standard deviation of the rows over their mean; batches of one size say nothing about what a row costs."""
 
@@ -28,6 +30,7 @@ class Admission:
     """Rows and seconds of the last ones."""
     _running: tuple[object, int, float] | None = None
     """The end of the batch that was planned last, its rows, and when that was."""
+    _turn: bool = True
 
     def planned(self, end: object, rows: int, now_seconds: float) -> None:
         """A batch that ends there is about to run."""
@@ -40,7 +43,7 @@ class Admission:
             _, rows, began = self._running
             if rows > 0:
                 self._batches.append((rows, now_seconds - began))
-            self._running = None
+            self._running, self._turn = None, not self._turn
 
     def most_rows(self) -> int | None:
         """Of the next batch; None for no limit."""
@@ -50,8 +53,9 @@ class Admission:
         if per_row <= 0:
             return None
         most = max(1, int(max(self.seconds - fixed, fixed) / per_row))
-        are_long = any(seconds > self.seconds / 2 for _, seconds in self._batches)
-        return most if are_long else max(most, FREE_ROWS)
+        if all(seconds <= self.seconds / 2 for _, seconds in self._batches):
+            return max(most, FREE_ROWS)
+        return most if self._turn else max(1, int(LESS * most))
 
 
 def _line(batches: Sequence[tuple[int, float]]) -> tuple[float, float]:
