@@ -39,10 +39,12 @@ settled, and it has practised in the simulator before.
 """
 
 
-def run_controlled(name: str, spark: SparkSession, root: Path, load: Load | None = None) -> Controlled:
+def run_controlled(
+    name: str, spark: SparkSession, root: Path, load: Load | None = None, period_seconds: float = PERIOD_SECONDS
+) -> Controlled:
     """Runs the load under a control system until everything that came in has come out."""
     load = load or Load()
-    stage, settings = load.stage(), timed(CONTROLS[name])
+    stage, settings = load.stage(), timed(CONTROLS[name], period_seconds)
     learned = practised(load, settings) if settings.policy_name() == ModelBased.name else ()
     piece = Piece(name, settings, planning(settings), learned)
     return perform(stage, root, on_embedded(stage, root, spark), piece)
@@ -64,4 +66,4 @@ def planning(settings: ControlSettings) -> Planning | None:
     if settings.kind != "s-edrp":
         return None
     bounds = Bounds(response_time_ms=RESPONSE_BOUND_MS, cost_per_hour=12.0, downtime_seconds=60.0)
-    return Planning(Exact(), EdrpObjective(0.4, 0.4, 0.2, bounds), limits=Limits(PERIOD_SECONDS / 2))
+    return Planning(Exact(), EdrpObjective(0.4, 0.4, 0.2, bounds), limits=Limits(settings.manager_period() / 2))
