@@ -18,8 +18,8 @@ from rheostat.planning.problem import Limits
 from rheostat.policies.model_based import ModelBased
 
 PERIOD_SECONDS, SETTLE_SECONDS = 4.0, 5.0
-RESPONSE_BOUND_MS = 150.0
-"""R_max of the planner's model, which is that of declared queues: they know no micro-batches."""
+RESPONSE_BOUND_MS = 20_000.0
+"""R_max of the planner: with what it has measured, micro-batches, not what queues would take."""
 
 CONTROLS: Mapping[str, ControlSettings] = {
     "edf, threshold": ControlSettings("edf", "threshold"),
@@ -66,4 +66,4 @@ def planning(settings: ControlSettings) -> Planning | None:
     if settings.kind != "s-edrp":
         return None
     bounds = Bounds(response_time_ms=RESPONSE_BOUND_MS, cost_per_hour=12.0, downtime_seconds=60.0)
-    return Planning(Exact(), EdrpObjective(0.4, 0.4, 0.2, bounds), limits=Limits(settings.manager_period() / 2))
+    return Planning(Exact(), EdrpObjective(0.3, 0.5, 0.2, bounds), limits=Limits(settings.manager_period() / 2))

@@ -13,9 +13,11 @@ from rheostat.control.planned import (
     with_degrees,
     without_downtime,
 )
+from rheostat.control.profile import OperatorProfile, Profile
+from rheostat.control.replay import Replay
 from rheostat.model.application import Application, Kind, Operator, Stream
 from rheostat.model.deployment import Deployment
-from rheostat.model.latency import MM1
+from rheostat.model.latency import MM1, MicroBatch
 from rheostat.model.objective import Bounds, EdrpObjective, OdpObjective
 from rheostat.model.observation import Sample, Subject
 from rheostat.planning.exhaustive import Exhaustive
@@ -77,6 +79,22 @@ def test_s_edrp_plans_in_every_period_with_the_rates_that_were_measured():
     stepped(manager, world, 1, 2)
     assert len(world.deployed["count"]) == 2
     assert [problem.application.rates.operators["source"] for problem in planner.problems] == [10.0, 150.0, 150.0]
+
+
+def test_what_was_measured_is_planned_with_and_such_a_plan_can_be_made_again():
+    slow = MicroBatch(40.0, 100.0)
+    points = [(load, slow.latency_ms(load)) for load in (5.0, 10.0, 15.0, 20.0, 25.0, 30.0)]
+    profile = Profile({"count": OperatorProfile(points, [40.0] * 6)})
+    world = small_world(rate=60.0)
+    manager, planner = managed(world, profile=profile)
+    stepped(manager, world, 0)
+    assert planner.problems[0].application.by_name["count"].latency.capacity_tps == 40.0
+    assert len(world.deployed["count"]) == 2, "declared, one could do a hundred"
+    profile.operators.clear()
+    replay = Replay(planned=manager)
+    world.deployed = AT_START
+    assert list(replay.differences(world.journal)) == []
+    assert replay.decided == 1
 
 
 def test_the_first_plan_does_not_count_downtime_and_later_ones_do():

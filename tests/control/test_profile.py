@@ -1,10 +1,20 @@
 """What running an application teaches about it."""
 
-import pytest
+from dataclasses import replace
+from math import inf
 
-from rheostat.control.profile import Profile
-from rheostat.model.latency import MicroBatch, Polynomial
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rheostat.control.journal import from_line, to_line
+from rheostat.control.knowledge import Knowledge
+from rheostat.control.ports import Entry
+from rheostat.control.profile import OperatorProfile, Profile
+from rheostat.model.latency import MM1, Constant, MicroBatch, Polynomial
+from rheostat.model.measured import Measured, Pause, Way
 from rheostat.model.observation import Sample, Subject
+from rheostat.model.pause_and_resume import PauseAndResume
 from rheostat.model.reconfiguration import Reconfiguration
 from tests.control.still_world import APPLICATION, START
 
@@ -79,13 +89,63 @@ def test_the_bound_of_an_operator_is_what_it_took_when_the_response_time_was_clo
 def test_downtimes_are_kept_by_kind():
     profile = Profile()
     more = START.having("split", START["split"].plus("n2"))
-    profile.changed(Reconfiguration.between(START, more), 1.5)
+    profile.changed(Reconfiguration.between(START, more), 1.5, APPLICATION)
     assert profile.downtimes == {"scale-out": [1.5]}
+
+
+def test_pauses_are_what_planners_expect_of_the_next_ones():
+    profile = learned(state_bytes=2e6)
+    spread = START.having("count", START["count"].plus("n3"))
+    profile.operators["count"] = OperatorProfile(state_bytes=2e6)
+    profile.changed(Reconfiguration.between(START, spread), 3.0, APPLICATION)
+    profile.changed(Reconfiguration.between(START, START.having("split", START["split"].plus("n2"))), 1.5, APPLICATION)
+    model = profile.knowledge(APPLICATION).downtime(PauseAndResume(99.0))
+    assert isinstance(model, Measured)
+    assert model.pauses[Way.REDISTRIBUTE].fixed_seconds == 3.0
+    assert model.pauses[Way.STATELESS].fixed_seconds == 1.5
+    assert model.unknown.fixed_seconds == 3.0, "a way that was never gone may be as bad as the worst"
+    assert Profile().knowledge(APPLICATION).downtime(PauseAndResume(99.0)) == PauseAndResume(99.0)
+
+
+def test_one_odd_measurement_of_the_capacity_is_outvoted():
+    profile = learned()
+    profile.add(samples(60, true_rate=400.0), START)
+    assert profile.applied_to(APPLICATION).by_name["split"].latency.capacity_tps == 80.0
+
+
+def test_until_the_capacity_is_known_the_declared_one_holds():
+    profile = learned(true_rate=None)
+    measured = profile.applied_to(APPLICATION).by_name["split"].latency
+    assert measured.capacity_tps == APPLICATION.by_name["split"].latency.service_rate_tps
+    assert measured.fixed_ms > 100.0, "but a batch takes what it took"
+    undeclared = replace(
+        APPLICATION, operators=tuple(replace(op, latency=Constant(1.0)) for op in APPLICATION.operators)
+    )
+    assert profile.applied_to(undeclared) == undeclared
+
+
+@given(
+    st.fixed_dictionaries(
+        {
+            "a": st.builds(Constant, st.floats(0, 1e4)) | st.builds(MM1, st.floats(0.1, 1e4)),
+            "b": st.builds(MicroBatch, st.floats(0.1, 1e4), st.floats(0, 1e4)),
+            "c": st.builds(
+                Polynomial, st.lists(st.floats(0, 100), min_size=1).map(tuple), st.just(inf) | st.floats(1, 1e4)
+            ),
+        }
+    ),
+    st.none() | st.floats(0, 1e4),
+    st.dictionaries(st.sampled_from(Way), st.builds(Pause, st.floats(0, 100), st.floats(0, 10))),
+)
+def test_what_a_plan_was_based_on_comes_back_from_the_journal(latencies, hop_ms, pauses):
+    known = Knowledge(latencies, {"a": 7}, pauses, hop_ms)
+    line = to_line(Entry("plan", 0.0, {"knowledge": known.to_plain()}))
+    assert Knowledge.from_plain(from_line(line).facts["knowledge"]) == known
 
 
 def test_a_profile_is_plain_data_and_comes_back(tmp_path):
     profile = learned(response=500.0)
-    profile.changed(Reconfiguration.between(START, START.having("split", START["split"].plus("n2"))), 1.5)
+    profile.changed(Reconfiguration.between(START, START.having("split", START["split"].plus("n2"))), 1.5, APPLICATION)
     profile.save(tmp_path / "profile.json")
     assert Profile.load(tmp_path / "profile.json") == profile
     assert Profile.load(tmp_path / "none.json") == Profile()

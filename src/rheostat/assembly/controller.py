@@ -100,8 +100,6 @@ class Controller:
         self.feed = Feed(opened.runtime.deployment, opened.runtime.infrastructure)
         self._recording = recording
         self.profile = profile or Profile.load(self._profile_path)
-        # Planners believe what somebody has calibrated; what a run learns as it goes is kept for the next one.
-        self._calibrated = profile
         self._steering: Steering | None = None
         self._outposts: Outposts | None = None
         self._changing = Lock()
@@ -138,7 +136,7 @@ class Controller:
         """
 
         def built(journal: Journal) -> Control:
-            world = World(self.application, self.feed, self, clock, journal, self._opened.provider, self._calibrated)
+            world = World(self.application, self.feed, self, clock, journal, self._opened.provider, self.profile)
             if not (self._opened.agents_can_manage and has_local_managers(settings)):
                 return build(settings, world, planning)
             posts = self._outposts = Outposts(self.runtime, self, settings, journal, clock)
@@ -222,7 +220,7 @@ class Controller:
         if not isinstance(effect, Refused):
             self._changes.append({"at": _clock(), "what": what, **effect_document(effect)})
         if isinstance(effect, Done):
-            self.profile.changed(Reconfiguration.between(current, wanted), effect.downtime_seconds)
+            self.profile.changed(Reconfiguration.between(current, wanted), effect.downtime_seconds, self.application)
         if self._recording is not None:
             self._recording.note(what, effect)
         return effect

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rheostat.control.decisions import EFFECT, effect_facts
+from rheostat.control.knowledge import Knowledge
 from rheostat.control.measured_network import MeasuredNetwork
 from rheostat.control.outlook import Outlook
 from rheostat.control.ports import Actuator, Clock, Done, Entry, Journal, Json
@@ -72,19 +73,26 @@ class PlannedManager:
         if application is None:
             self._tell(now_seconds, {"held": "the rates are not known"})
             return
-        if self.profile is not None:
-            application = self.profile.applied_to(application)
+        known = Knowledge() if self.profile is None else self.profile.knowledge(application)
         free = self.starts_as_a_guess and not self._planned
         self._planned = True
         network = MeasuredNetwork.seen_by(self.outlook)
         infrastructure = network.applied_to(picture.infrastructure)
-        problem = self.problem(application, infrastructure, picture.deployment, first=free)
-        self._follow(problem, picture.deployment, now_seconds, {"first": free, "network": network.to_plain()})
+        problem = self.problem(application, infrastructure, picture.deployment, known, first=free)
+        circumstances: dict[str, Json] = {"first": free, "network": network.to_plain(), "knowledge": known.to_plain()}
+        self._follow(problem, picture.deployment, now_seconds, circumstances)
 
     def problem(
-        self, application: Application, infrastructure: Infrastructure, current: Deployment, *, first: bool
+        self,
+        application: Application,
+        infrastructure: Infrastructure,
+        current: Deployment,
+        known: Knowledge,
+        *,
+        first: bool,
     ) -> Problem:
         """What to decide. If the start was a guess, the first reconfiguration costs nothing [EDRP 6.2]."""
+        application = known.applied_to(application)
         if self.keeps_degrees:
             application = with_degrees(application, {name: len(replicas) for name, replicas in current.items()})
         objective = self.objective
@@ -97,8 +105,8 @@ class PlannedManager:
             infrastructure,
             objective,
             current=current if stays else None,
-            downtime=self.downtime,
-            hop_ms=self.hop_ms if self.profile is None else self.profile.hop_ms or self.hop_ms,
+            downtime=known.downtime(self.downtime),
+            hop_ms=self.hop_ms if known.hop_ms is None else known.hop_ms,
             limits=self.limits,
         )
 

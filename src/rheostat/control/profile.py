@@ -6,14 +6,17 @@ application declares. What was not measured stays as it was declared.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import sqrt
 from pathlib import Path
+from statistics import median
 from typing import Any, Self
 
+from rheostat.control.knowledge import Knowledge
 from rheostat.model.application import Application
 from rheostat.model.deployment import Deployment
-from rheostat.model.latency import LatencyModel, MicroBatch, Polynomial
+from rheostat.model.latency import MM1, LatencyModel, MicroBatch, Polynomial
+from rheostat.model.measured import Pause, Way
 from rheostat.model.observation import Of, Sample
 from rheostat.model.reconfiguration import Reconfiguration
 
@@ -21,6 +24,7 @@ FEWEST_POINTS = 6
 """A curve is fitted through at least so many measurements."""
 MOST_POINTS = 400
 """Per operator; then every second one is forgotten, so that what is left still tells of the whole time."""
+RATES_KEPT = 30
 NEAR = 0.25
 """A response time that differs from R_max by no more than this share is close to it [EDF 9]."""
 
@@ -43,9 +47,19 @@ class OperatorProfile:
     """What is known of one operator."""
 
     points: list[Point] = field(default_factory=list)
-    true_rate_tps: float | None = None
-    """Tuples per second one replica could process: the last that was measured."""
+    true_rates_tps: list[float] = field(default_factory=list)
+    """Tuples per second one replica could process, as often as that was measured lately."""
     state_bytes: float | None = None
+
+    @property
+    def true_rate_tps(self) -> float | None:
+        """The median: one that is fitted to few batches may be twice as high for a moment."""
+        return median(self.true_rates_tps) if self.true_rates_tps else None
+
+    @property
+    def knows_its_capacity(self) -> bool:
+        """Whether that was measured often enough to rely on it."""
+        return len(self.true_rates_tps) >= FEWEST_POINTS
 
     def add(self, point: Point) -> None:
         """One more measurement."""
@@ -53,18 +67,24 @@ class OperatorProfile:
         if len(self.points) > MOST_POINTS:
             del self.points[::2]
 
-    def fit(self) -> Fit | None:
+    def measured_rate(self, rate_tps: float) -> None:
+        """What one replica could process, once more."""
+        self.true_rates_tps.append(rate_tps)
+        del self.true_rates_tps[:-RATES_KEPT]
+
+    def fit(self, capacity_tps: float | None = None) -> Fit | None:
         """R_i(load) by least squares; None if too little was measured.
 
-        Where the capacity is known the curve is that of micro-batches, which says when it saturates; else a straight
-        line that holds as far as it was measured.
+        Where the capacity is known, or given, the curve is that of micro-batches, which says when it saturates; else a
+        straight line that holds as far as it was measured.
         """
-        usable = [(x, y) for x, y in self.points if self.true_rate_tps is None or x < self.true_rate_tps]
+        capacity = self.true_rate_tps if capacity_tps is None else capacity_tps
+        usable = [(x, y) for x, y in self.points if capacity is None or x < capacity]
         if len(usable) < FEWEST_POINTS:
             return None
         loads, latencies = [x for x, _ in usable], [y for _, y in usable]
-        if self.true_rate_tps is not None:
-            model: LatencyModel = MicroBatch.fit(loads, latencies, self.true_rate_tps)
+        if capacity is not None:
+            model: LatencyModel = MicroBatch.fit(loads, latencies, capacity)
         else:
             model = _rising(loads, latencies)
         left = sum((y - model.latency_ms(x)) ** 2 for x, y in usable)
@@ -88,6 +108,8 @@ class Profile:
     """What a stream pays for leaving its query: a running mean."""
     downtimes: dict[str, list[float]] = field(default_factory=dict)
     """Seconds an application stood still, by kind of reconfiguration."""
+    pauses: dict[str, list[Point]] = field(default_factory=dict)
+    """The same by the way the change took: megabytes of state, and seconds."""
     responses: list[tuple[float, dict[str, float]]] = field(default_factory=list)
     """Response time, and the latency of every operator at that moment."""
 
@@ -114,17 +136,22 @@ class Profile:
 
     def _add_operator(self, name: str, figures: Mapping[str, float], replicas: int) -> None:
         known = self.operators.setdefault(name, OperatorProfile())
-        known.true_rate_tps = figures.get("true_rate", known.true_rate_tps)
+        if "true_rate" in figures:
+            known.measured_rate(figures["true_rate"])
         known.state_bytes = figures.get("state_bytes", known.state_bytes)
         rate, latency = figures.get("input_rate"), figures.get("latency_ms")
         # What waits says nothing about how fast an operator is at a load: it is behind.
         if rate and latency is not None and replicas and not figures.get("lag_seconds", 0.0) * 1000 > latency:
             known.add((rate / replicas, latency))
 
-    def changed(self, change: Reconfiguration, downtime_seconds: float) -> None:
+    def changed(self, change: Reconfiguration, downtime_seconds: float, application: Application) -> None:
         """A change that was done, and how long it took; of one that does several things every kind learns it."""
         for kind in {str(each.kind) for each in change.changes}:
             self.downtimes.setdefault(kind, []).append(downtime_seconds)
+        for each in change.changes:
+            way = Way.of(application.by_name[each.operator], each.before, each.after)
+            known = self.operators.get(each.operator, OperatorProfile())
+            self.pauses.setdefault(way.value, []).append(((known.state_bytes or 0.0) / 1e6, downtime_seconds))
 
     def bounds_ms(self, response_bound_ms: float) -> dict[str, float]:
         """R_max,op of every operator that was measured: what it took when the response time was close to R_max [EDF 9].
@@ -141,18 +168,30 @@ class Profile:
                 found.setdefault(name, []).append(latency * response_bound_ms / response if response > 0 else latency)
         return {name: sum(values) / len(values) for name, values in sorted(found.items())}
 
-    def applied_to(self, application: Application) -> Application:
-        """The application with measured latencies and state sizes where there are any."""
-        operators = []
+    def knowledge(self, application: Application) -> Knowledge:
+        """What planners may rely on by now.
+
+        A latency only where it is known when the operator saturates, by measuring or by declaration: a line through
+        the loads of a calm hour would say that nothing more can be done.
+        """
+        latencies, state = {}, {}
         for operator in application.operators:
             known = self.operators.get(operator.name)
-            fit = known.fit() if known is not None else None
+            if known is None:
+                continue
+            declared = operator.latency.service_rate_tps if isinstance(operator.latency, MM1) else None
+            capacity = known.true_rate_tps if known.knows_its_capacity else declared
+            fit = None if capacity is None else known.fit(capacity)
             if fit is not None:
-                operator = replace(operator, latency=fit.model)  # noqa: PLW2901 - the measured one
-            if known is not None and known.state_bytes:
-                operator = replace(operator, state_bytes=round(known.state_bytes))  # noqa: PLW2901 - the measured one
-            operators.append(operator)
-        return replace(application, operators=tuple(operators))
+                latencies[operator.name] = fit.model
+            if known.state_bytes:
+                state[operator.name] = round(known.state_bytes)
+        pauses = {Way(way): Pause.fit(*zip(*points, strict=True)) for way, points in self.pauses.items()}
+        return Knowledge(latencies, state, pauses, self.hop_ms)
+
+    def applied_to(self, application: Application) -> Application:
+        """The application with measured latencies and state sizes where there are any."""
+        return self.knowledge(application).applied_to(application)
 
     def to_plain(self) -> dict[str, Any]:
         """As plain data that a person can read."""
@@ -162,6 +201,7 @@ class Profile:
             told = None if fit is None else {"model": str(fit.model), "error_ms": fit.error_ms, "points": fit.points}
             operators[name] = {
                 "true_rate_tps": known.true_rate_tps,
+                "true_rates_tps": list(known.true_rates_tps),
                 "state_bytes": known.state_bytes,
                 "fit": told,
                 "points": [list(point) for point in known.points],
@@ -170,6 +210,7 @@ class Profile:
             "operators": operators,
             "hop_ms": self.hop_ms,
             "downtimes": self.downtimes,
+            "pauses": {way: [list(point) for point in points] for way, points in self.pauses.items()},
             "responses": [list(one) for one in self.responses],
         }
 
@@ -178,13 +219,14 @@ class Profile:
         """As it was."""
         operators = {
             name: OperatorProfile(
-                [(float(x), float(y)) for x, y in known["points"]], known["true_rate_tps"], known["state_bytes"]
+                [(float(x), float(y)) for x, y in known["points"]], known["true_rates_tps"], known["state_bytes"]
             )
             for name, known in plain["operators"].items()
         }
         responses = [(float(response), dict(latencies)) for response, latencies in plain["responses"]]
         downtimes = {kind: list(seconds) for kind, seconds in plain["downtimes"].items()}
-        return cls(operators, plain["hop_ms"], downtimes, responses)
+        pauses = {way: [(float(x), float(y)) for x, y in points] for way, points in plain["pauses"].items()}
+        return cls(operators, plain["hop_ms"], downtimes, pauses, responses)
 
     def save(self, path: Path) -> None:
         """Whole or not at all."""

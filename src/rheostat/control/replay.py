@@ -11,6 +11,7 @@ from typing import Any
 from rheostat.control.application_manager import APPLICATION_PROPOSAL
 from rheostat.control.building import Control
 from rheostat.control.decisions import DECISION, Decision
+from rheostat.control.knowledge import Knowledge
 from rheostat.control.measured_network import MeasuredNetwork
 from rheostat.control.node_manager import MIGRATION
 from rheostat.control.operator_manager import PROPOSAL, Local, Proposed
@@ -147,7 +148,8 @@ class Replay:
         application = journaled_application(picture.application, facts)
         current = Deployment.of(facts["current"])
         infrastructure = MeasuredNetwork.from_plain(facts["network"]).applied_to(picture.infrastructure)
-        problem = self.planned.problem(application, infrastructure, current, first=facts["first"])
+        known = Knowledge.from_plain(facts["knowledge"])
+        problem = self.planned.problem(application, infrastructure, current, known, first=facts["first"])
         outcome = self.planned.planner.plan(problem)
         if outcome.deployment is None:
             return (facts["status"], facts.get("change")), (outcome.status.value, None)
