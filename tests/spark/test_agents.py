@@ -1,6 +1,9 @@
 """Node agents as processes: reached only with the token, killed with kill -9, exact all the same."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 from random import Random
 
 import httpx
@@ -11,9 +14,11 @@ from experiments.walks import SETTINGS, finish, random_deployment
 from rheostat.control.ports import Done
 from rheostat.model.documents import write
 from rheostat.model.resources import Infrastructure, Node
+from rheostat.runtime.agent_process import AgentProcess
 from rheostat.runtime.journal_sqlite import SqliteJournal
 from rheostat.runtime.layout import Layout
 from rheostat.runtime.processes import node_processes
+from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.runtime.specs import Blueprint
 from rheostat.runtime.world import Runtime
 
@@ -61,3 +66,34 @@ def test_agents_that_are_killed_during_changes_lose_nothing(tmp_path):
         except httpx.TransportError:
             break
         assert time.monotonic() < deadline
+
+
+def test_a_node_has_one_agent_however_many_start_one(tmp_path):
+    """A controller that is killed while it starts an agent leaves it on its way; the next one starts another."""
+    starters = [AgentProcess("n1", 2, tmp_path, SparkSettings()) for _ in range(2)]
+    try:
+        with ThreadPoolExecutor(2) as threads:
+            nodes = list(threads.map(AgentProcess.start, starters))
+        assert all(node.heartbeat() for node in nodes)
+        assert starters[0].pid == starters[1].pid
+        assert agents_of(tmp_path) == [starters[0].pid]
+        late = AgentProcess("n1", 2, tmp_path, SparkSettings())
+        starters.append(late)
+        assert late.adopt().heartbeat()
+        assert late.start().heartbeat(), "whoever does not look starts another, which ends, and finds it"
+        assert agents_of(tmp_path) == [starters[0].pid]
+    finally:
+        for starter in starters:
+            starter.stop()
+    assert agents_of(tmp_path) == []
+    assert not list(tmp_path.rglob("agent.json"))
+
+
+def agents_of(root):
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            if b"rheostat.runtime.agent" in words and str(root).encode() in words:
+                found.append(int(entry.name))
+    return found

@@ -25,7 +25,7 @@ from rheostat.model.deployment import Deployment
 from rheostat.model.documents import write
 from rheostat.model.membership import kinds_of
 from rheostat.runtime.controller_api import serving
-from rheostat.runtime.launching import Launch, NodeForm, opened, recorded_deployment, recorded_key_groups
+from rheostat.runtime.launching import Launch, NodeForm, launched, opened, recorded_deployment, recorded_key_groups
 from rheostat.runtime.monitor import MonitorSettings
 from rheostat.runtime.specs import RuntimeSettings
 
@@ -84,7 +84,7 @@ def carry_out(order: Order) -> bool:
         try:
             with opened(order.launch()) as found:
                 _write_documents(order)
-                found.runtime.launch(order.at_first)
+                launched(found, order.at_first)
                 recording = RecordingFile(order.directory, order.wanted.application, order.facts())
                 controller = Controller(found, recording, order.profile)
                 _steer(controller, order)

@@ -18,8 +18,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from rheostat.model.documents import read_application
-from rheostat.runtime.agent_address import TOKEN_VARIABLE, tell_address
+from rheostat.runtime.agent_address import TAKEN, TOKEN_VARIABLE, claimed, clear_leftovers, tell_address
 from rheostat.runtime.agent_api import agent_app
+from rheostat.runtime.layout import Layout
 from rheostat.runtime.node import SparkNode
 from rheostat.runtime.outpost_host import OutpostHost
 from rheostat.runtime.schemas import Columns, discover
@@ -43,6 +44,17 @@ def main() -> None:
     token = os.environ.pop(TOKEN_VARIABLE, "")
     if len(token) < 16:
         sys.exit(f"{TOKEN_VARIABLE} must hold a token of at least 16 characters")
+    claim = claimed(chosen.root, chosen.node)
+    if claim is None:
+        sys.stderr.write(f"node {chosen.node} has an agent already\n")
+        sys.exit(TAKEN)
+    clear_leftovers(chosen.root, chosen.node)
+    Layout(chosen.root).scratch(chosen.node).mkdir(parents=True)
+    listening = socket.create_server(("127.0.0.1", 0))
+    # Small answers at once: waiting to fill a packet would cost 40 ms a call.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    # Told before Spark is up: a controller that comes meanwhile finds it, asks, and is answered when it is.
+    tell_address(chosen.root, chosen.node, listening.getsockname()[1], token)
     overrides = dict(setting.split("=", 1) for setting in chosen.setting)
     spark = create_session(SparkSettings(chosen.master, overrides), chosen.slots, f"rheostat {chosen.node}")
     node = SparkNode(chosen.node, spark)
@@ -52,12 +64,10 @@ def main() -> None:
         place.write_text(text)
         return discover(spark, read_application(place))
 
-    listening = socket.create_server(("127.0.0.1", 0))
-    # Small answers at once: waiting to fill a packet would cost 40 ms a call.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     outpost = OutpostHost(node, chosen.root)
     heard = Heard(agent_app(node, token, chosen.root, columns, outpost.exchange))
     server = uvicorn.Server(uvicorn.Config(heard, log_level="error", access_log=False))
+    # Once more: now there are Python workers to be tidied up after.
     tell_address(chosen.root, chosen.node, listening.getsockname()[1], token)
     if chosen.linger:
         threading.Thread(target=_end_when_forgotten, args=(heard, chosen.linger, server), daemon=True).start()
@@ -69,6 +79,7 @@ def main() -> None:
         outpost.end()
         node.kill()
         spark.stop()
+        claim.close()
 
 
 class Heard:

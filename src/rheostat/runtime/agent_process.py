@@ -3,20 +3,19 @@
 import json
 import os
 import secrets
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from rheostat.errors import NodeUnreachable, RuntimeFault
-from rheostat.runtime.agent_address import TOKEN_VARIABLE, address_file
+from rheostat.runtime.agent_address import TAKEN, TOKEN_VARIABLE, address_file, clear_leftovers
 from rheostat.runtime.layout import Layout
 from rheostat.runtime.remote_node import RemoteNode
 from rheostat.runtime.spark_settings import SparkSettings
-from rheostat.runtime.workers.serving import WORKERS_PREFIX
 
 
 def is_alive(pid: int) -> bool:
@@ -55,32 +54,66 @@ class AgentProcess:
         linger_seconds: float = 0.0,
     ) -> None:
         self.name, self._slots, self._root, self._linger_seconds = name, slots, root, linger_seconds
-        self._scratch = Layout(root).scratch(name)
-        self._settings = settings.with_scratch(self._scratch)
+        self._settings = settings.with_scratch(Layout(root).scratch(name))
         self._token = token or secrets.token_urlsafe(32)
         self._process: subprocess.Popen[bytes] | None = None
         self._adopted: int | None = None
         self._node: RemoteNode | None = None
 
     def adopt(self) -> RemoteNode | None:
-        """The agent that a former controller has left at work, None if there is none that answers."""
-        try:
-            found = json.loads(address_file(self._root, self.name).read_text())
-            node = RemoteNode(self.name, int(found["port"]), str(found["token"]))
-        except (FileNotFoundError, json.JSONDecodeError, KeyError):
+        """The agent that a former controller has left; one on its way is awaited. None if there is none."""
+        found = self._told()
+        if found is None or not is_alive(int(found["pid"])):
             return None
-        if not is_alive(int(found["pid"])) or not node.heartbeat():
+        node = RemoteNode(self.name, int(found["port"]), str(found["token"]))
+        if not node.heartbeat():
             node.close()
             return None
         self._adopted, self._token, self._node = int(found["pid"]), str(found["token"]), node
         return node
 
+    def _told(self) -> dict[str, Any] | None:
+        """What the agent of the node tells about itself; None if there is none."""
+        try:
+            found: dict[str, Any] = json.loads(address_file(self._root, self.name).read_text())
+        except (FileNotFoundError, json.JSONDecodeError):
+            return None
+        return found
+
     def start(self, patience_seconds: float = 120.0) -> RemoteNode:
-        """Starts the process and waits until it answers."""
+        """Starts the process and waits until it answers; if the node has an agent by now, it is that one."""
         self._adopted = None
-        self._clear()
-        told = address_file(self._root, self.name)
-        self._scratch.mkdir(parents=True)
+        self._disconnect()
+        log = self._spawn()
+        deadline = time.monotonic() + patience_seconds
+        while time.monotonic() < deadline:
+            if (node := self._answering(log)) is not None:
+                return node
+            time.sleep(0.1)
+        self.kill()
+        raise NodeUnreachable(self.name, f"its agent did not answer within {patience_seconds:g} s, see {log}")
+
+    def _answering(self, log: Path) -> RemoteNode | None:
+        """The node, if its agent answers by now; NodeUnreachable if that has ended."""
+        code = None if self._process is None else self._process.poll()
+        if code == TAKEN:
+            if (node := self.adopt()) is None:
+                self._spawn()  # that one is gone as well
+            return node
+        if code is not None:
+            raise NodeUnreachable(self.name, f"its agent ended with {code}, see {log}")
+        told = self._told()
+        if told is None or self._process is None or told["pid"] != self._process.pid:
+            return None
+        node = RemoteNode(self.name, int(told["port"]), self._token)
+        if node.heartbeat():
+            self._node = node
+            return node
+        node.close()
+        return None
+
+    def _spawn(self) -> Path:
+        """Starts the process; tells where it writes what it has to say."""
         command = [sys.executable, "-m", "rheostat.runtime.agent", "--node", self.name, "--slots", str(self._slots)]
         command += ["--root", str(self._root), "--master", self._settings.master]
         bound = ["--linger", str(self._linger_seconds)] if self._linger_seconds else ["--while-alive", str(os.getpid())]
@@ -96,19 +129,7 @@ class AgentProcess:
             self._process = subprocess.Popen(  # noqa: S603 - our own module by this interpreter
                 command, env=environment, stdout=output, stderr=output, stdin=subprocess.DEVNULL, start_new_session=True
             )
-        deadline = time.monotonic() + patience_seconds
-        while time.monotonic() < deadline:
-            if self._process.poll() is not None:
-                raise NodeUnreachable(self.name, f"its agent ended with {self._process.returncode}, see {log}")
-            if told.exists():
-                node = RemoteNode(self.name, int(json.loads(told.read_text())["port"]), self._token)
-                if node.heartbeat():
-                    self._node = node
-                    return node
-                node.close()
-            time.sleep(0.1)
-        self.kill()
-        raise NodeUnreachable(self.name, f"its agent did not answer within {patience_seconds:g} s, see {log}")
+        return log
 
     @property
     def is_alive(self) -> bool:
@@ -143,7 +164,8 @@ class AgentProcess:
             self._signal(signal.SIGTERM)
             if not self._wait(20):
                 self.kill()
-        self._clear()
+        self._disconnect()
+        clear_leftovers(self._root, self.name)
 
     def _runs(self) -> bool:
         """Whether the agent or anything it has started does; what it has started may outlive it."""
@@ -171,15 +193,7 @@ class AgentProcess:
             time.sleep(0.02)
         return True
 
-    def _clear(self) -> None:
-        """Removes what an agent that was killed has left behind, and the way to it."""
+    def _disconnect(self) -> None:
         if self._node is not None:
             self._node.close()
             self._node = None
-        shutil.rmtree(self._scratch, ignore_errors=True)
-        told = address_file(self._root, self.name)
-        with suppress(FileNotFoundError, json.JSONDecodeError, KeyError):
-            folder = Path(json.loads(told.read_text())["workers"])
-            if folder.name.startswith(WORKERS_PREFIX):
-                shutil.rmtree(folder, ignore_errors=True)
-        told.unlink(missing_ok=True)

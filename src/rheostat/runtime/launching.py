@@ -43,6 +43,8 @@ from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.runtime.specs import Blueprint, RuntimeSettings
 from rheostat.runtime.world import NODE_JOINED, NODE_LEFT, Runtime
 
+ATTEMPTS = 3
+"""Somebody may kill an agent that is being started, once; one that ends every time will not come up."""
 MOST_THREADS = 64
 """Task threads of an embedded Spark application: one per slot, but a large network is not one machine."""
 
@@ -218,13 +220,37 @@ def _processes(launch: Launch) -> Iterator[Opened]:
     with ExitStack() as ending:
         ending.callback(agents.stop)
         reached = agents.start_all()
-        columns = next(iter(reached.values())).columns(write(launch.application))
+        columns = _columns(reached, launch.application)
         runtime = ending.enter_context(_runtime(launch, reached, columns))
         provider = LocalProvider(runtime, launch.kinds, agents.start, agents.end, launch.most_nodes)
         ending.callback(provider.close)
         yield Opened(
             runtime, lambda: agents.revive(runtime), provider if launch.kinds else None, agents_can_manage=True
         )
+
+
+def _columns(nodes: Mapping[str, RemoteNode], application: Application) -> dict[str, Columns]:
+    """What flows on every stream: as told by any of the nodes, one that has just died may be among them."""
+    silences = []
+    for node in nodes.values():
+        try:
+            return node.columns(write(application))
+        except NodeUnreachable as silence:
+            silences.append(silence)
+    raise silences[0]
+
+
+def launched(found: Opened, deployment: Deployment) -> None:
+    """Launches what was opened; a node that dies meanwhile is started again, or given up, and it is done again."""
+    for _ in range(ATTEMPTS):
+        try:
+            found.runtime.launch(deployment)
+        except NodeUnreachable:
+            if not found.revive():
+                raise
+        else:
+            return
+    found.runtime.launch(deployment)
 
 
 class Agents:
@@ -244,7 +270,7 @@ class Agents:
 
     def _found(self, node: ModelNode) -> RemoteNode:
         agent = self._agent(node)
-        return agent.adopt() or agent.start()
+        return agent.adopt() or _started(agent)
 
     def start(self, node: ModelNode) -> RemoteNode:
         """Starts one, and waits until it answers."""
@@ -284,9 +310,18 @@ class Agents:
         ]
         for name in gone:
             try:
-                runtime.use(self._agents[name].start())
+                runtime.use(_started(self._agents[name]))
             except NodeUnreachable:
-                # It will not come back by being started: the others run what ran there.
+                # It does not come back by being started: the others run what ran there.
                 self._given_up.add(name)
                 runtime.lose(name)
         return bool(gone)
+
+
+def _started(agent: AgentProcess) -> RemoteNode:
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return agent.start()
+        except NodeUnreachable:
+            continue
+    return agent.start()
