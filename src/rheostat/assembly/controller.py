@@ -6,13 +6,14 @@ terminal, for `rheostat status` and for programs.
 
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
+from rheostat.assembly.looking import Look, Seen
 from rheostat.assembly.outposts import Outposts
 from rheostat.assembly.recording_file import RecordingFile
 from rheostat.assembly.steering import Steering
@@ -22,74 +23,19 @@ from rheostat.control.ports import Clock, Done, Effect, Journal, Refused, Rolled
 from rheostat.control.profile import Profile
 from rheostat.control.settings import ControlSettings
 from rheostat.errors import RheostatError, RuntimeFault
-from rheostat.model.application import Application, Kind
+from rheostat.model.application import Application
 from rheostat.model.deployment import Deployment
 from rheostat.model.placed import Placed
 from rheostat.model.qos import resource_use
 from rheostat.model.reconfiguration import Reconfiguration
 from rheostat.model.resources import Infrastructure
-from rheostat.runtime.channels.channel import Channel
-from rheostat.runtime.channels.consumers import lag
-from rheostat.runtime.channels.log import FIRST_EPOCH, DiskLog, last_epoch
-from rheostat.runtime.channels.manifest import Manifest
 from rheostat.runtime.controller_client import effect_document
 from rheostat.runtime.instance import InstanceStatus
 from rheostat.runtime.launching import Opened
 
-WINDOW_SECONDS = 10.0
-"""Rates and response times are those of the last so many seconds."""
 QUIET_SECONDS = 5.0
 """A source that has brought nothing for so long has come to its end, as far as one can tell."""
 CHANGES_SHOWN = 8
-
-
-class Tail:
-    """What is published in a channel from now on, and what of it lies in the window."""
-
-    def __init__(self, channel: Channel) -> None:
-        self.channel = channel
-        self._log = DiskLog(channel)
-        self._next = {name: self._end(name) for name in self._log.producers()}
-        self._recent: deque[Manifest] = deque()
-
-    def recent(self, now_ms: int) -> Sequence[Manifest]:
-        """The manifests of the window."""
-        for name in self._log.producers():
-            self._follow(name)
-        while self._recent and self._recent[0].published_ms < now_ms - 1000 * WINDOW_SECONDS:
-            self._recent.popleft()
-        return self._recent
-
-    def _end(self, producer: str) -> tuple[int, int]:
-        epoch = last_epoch(self._log, producer) or FIRST_EPOCH
-        return epoch, max(self._log.slots(producer, epoch), default=-1) + 1
-
-    def _follow(self, producer: str) -> None:
-        epoch, slot = self._next.get(producer, (FIRST_EPOCH, 0))
-        while True:
-            slot = max(slot, self._log.begin(producer, epoch))
-            found = self._log.entry(producer, epoch, slot)
-            if found is not None:
-                self._recent.append(found)
-                slot += 1
-            elif self._log.opening(producer, epoch + 1) is not None:
-                epoch, slot = epoch + 1, 0
-            else:
-                break
-        self._next[producer] = (epoch, slot)
-        self._log.forget_before(producer, epoch, slot)
-
-
-@dataclass
-class Measured:
-    """What the last round of the loop has seen."""
-
-    instances: list[dict[str, Any]] = field(default_factory=list)
-    streams: list[dict[str, Any]] = field(default_factory=list)
-    sources: dict[str, float] = field(default_factory=dict)
-    sinks: dict[str, float | None] = field(default_factory=dict)
-    response_ms: dict[str, float] | None = None
-    failures: list[str] = field(default_factory=list)
 
 
 class Controller:
@@ -108,9 +54,8 @@ class Controller:
         self._stopping = Event()
         self._began = time.monotonic()
         self._changes: deque[dict[str, Any]] = deque(maxlen=CHANGES_SHOWN)
-        self._measured = Measured()
-        self._tails: dict[str, Tail] = {}
-        self._failed: set[str] = set()
+        self._look = Look(opened.runtime)
+        self._seen = Seen()
         self._batches: tuple[int, ...] = ()
         self._since = time.monotonic()
 
@@ -230,7 +175,7 @@ class Controller:
         statuses = self._statuses()
         if statuses is not None:
             self._notice_batches(statuses)
-            self._measured = self._measure(statuses)
+            self._seen = self._look.at(statuses)
         samples = self.runtime.samples()
         self.feed.add(samples)
         if samples:
@@ -249,16 +194,16 @@ class Controller:
             finally:
                 self._turn.release()
         except RheostatError as failure:
-            self._measured.failures = [str(failure)]
+            self._seen.failures = [str(failure)]
             return None
 
     def is_finished(self) -> bool:
         """Whether the sources have been quiet for a while and all they brought has been read, as far as it can be."""
         if self._changing.locked() or time.monotonic() - self._since < QUIET_SECONDS:
             return False
-        states = self._measured.instances
+        states = self._seen.instances
         settled = all(one["state"] != "running" or one["planned"] == one["committed"] for one in states)
-        return bool(states) and settled and (bool(self._measured.failures) or self.runtime.is_drained())
+        return bool(states) and settled and (bool(self._seen.failures) or self.runtime.is_drained())
 
     def _notice_batches(self, statuses: Mapping[str, InstanceStatus]) -> None:
         """Remembers when a source was last seen to bring something."""
@@ -271,7 +216,7 @@ class Controller:
         """Everything that is shown."""
         deployment = self.runtime.deployment()
         use = resource_use(Placed(self.application, self.infrastructure, deployment)).tolist()
-        seen = self._measured
+        seen = self._seen
         return {
             "application": self.application.name,
             "directory": str(self.runtime.blueprint.layout.root),
@@ -297,78 +242,6 @@ class Controller:
         if self._steering is None:
             return None
         return {"paused": self._steering.is_paused, "stories": self._steering.stories()}
-
-    def _measure(self, statuses: Mapping[str, InstanceStatus]) -> Measured:
-        blueprint, now_ms = self.runtime.blueprint, time.time_ns() // 1_000_000
-        plan = self.runtime.plan
-        heads = {instance.head for instance in plan.instances}
-        seen = Measured()
-        for instance in plan.instances:
-            one = statuses.get(instance.name, InstanceStatus(instance.name, "starting"))
-            facts = {"operators": list(instance.operators), "node": instance.node, "replicas": instance.replicas}
-            counted = {"planned": one.planned, "committed": one.committed}
-            seen.instances.append({"name": one.name, "state": one.state, **facts, **counted, "error": one.error})
-            # One that failed is started again in the same round; it counts if that did not help, or cannot.
-            if one.state == "failed" and (one.by_user or one.name in self._failed):
-                seen.failures.append(one.error)
-            if self.application.by_name[instance.head].kind is Kind.SOURCE:
-                seen.sources[instance.head] = _rows_per_second(self.runtime.progress(instance), now_ms)
-        for stream in self.application.streams:
-            # A stream inside a query has no channel in use: nothing can wait there.
-            inside = stream.target not in heads
-            channel = blueprint.channel(stream)
-            rate = None if inside else _rate(self._tail(channel).recent(now_ms))
-            waiting = 0 if inside else lag(DiskLog(channel), stream.target).rows
-            ends = {"from": stream.source, "to": stream.target}
-            seen.streams.append({**ends, "inside": inside, "rate_tps": rate, "lag_rows": waiting})
-        arrived: list[Manifest] = []
-        for sink in (operator.name for operator in self.application.operators if operator.kind is Kind.SINK):
-            channel = blueprint.results(sink)
-            known = (channel.path / "channel.json").exists()
-            manifests = self._tail(channel).recent(now_ms) if known else ()
-            seen.sinks[sink] = _rate(manifests) if known else None
-            arrived += manifests
-        seen.response_ms = _response_ms(arrived)
-        self._failed = {name for name, one in statuses.items() if one.state == "failed"}
-        return seen
-
-    def _tail(self, channel: Channel) -> Tail:
-        key = str(channel.path)
-        if key not in self._tails:
-            self._tails[key] = Tail(channel)
-        return self._tails[key]
-
-
-def _rate(manifests: Sequence[Manifest]) -> float:
-    return round(sum(manifest.rows for manifest in manifests) / WINDOW_SECONDS, 1)
-
-
-def _rows_per_second(reports: Sequence[Mapping[str, Any]], now_ms: int) -> float:
-    """What a source has brought, from the reports of Spark about its batches."""
-    rows = 0
-    for report in reversed(reports):
-        ended_ms = 1000 * datetime.fromisoformat(report["timestamp"]).timestamp() + float(report["batchDuration"])
-        if ended_ms < now_ms - 1000 * WINDOW_SECONDS:
-            break
-        rows += int(report["numInputRows"])
-    return round(rows / WINDOW_SECONDS, 1)
-
-
-def _response_ms(manifests: Sequence[Manifest]) -> dict[str, float] | None:
-    """From source to sink, over the rows of the window; None if none has come out whose age is known."""
-    ages = sorted(pair for one in manifests for pair in one.ingest.ages_ms(one.published_ms))
-    rows = sum(count for _, count in ages)
-    if not rows:
-        return None
-    found = {"mean": sum(age * count for age, count in ages) / rows}
-    for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
-        passed = 0
-        for age, count in ages:
-            passed += count
-            if passed >= share * rows:
-                found[name] = age
-                break
-    return {name: round(value, 1) for name, value in found.items()}
 
 
 def _clock() -> str:
