@@ -105,7 +105,8 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
             break
         if found.deployment is not None:
             # Too many multisets below this limit, or it has been explored: go on below a lower or a higher one.
-            share = 0.4 * share if stuck else min(1.0, 2 * share)
+            wide = found.upper - found.lower > _WIDE * abs(found.upper)
+            share = 0.4 * share if stuck else min(0.5 if wide else 1.0, 2 * share)
     return found
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from rheostat.planning.instance import Indices, Values
+from rheostat.planning.instance import Flags, Indices, Values
 
 
 class Side(NamedTuple):
@@ -50,6 +50,34 @@ def _beside(side: Side, members: Indices, many: int, size: int, most: float) -> 
 
 
 @numba.njit(cache=True)
+def _go_together(soil: Soil, size: int, dear: float) -> Flags:  # pragma: no cover - compiled
+    """[choice, choice]: whether the path could afford a multiset with both. Most of what grows fails by two of it."""
+    count, members = len(soil.own), np.zeros(2, dtype=np.int64)
+    together = np.ones((count, count), dtype=np.bool_)
+    least_own = soil.own.min() if count else 0.0
+    for k in range(count):
+        for other in range(k + 1):
+            members[0], members[1] = k, other
+            left = dear - (soil.own[k] + soil.own[other] + (size - 2) * least_own) / size
+            if len(soil.before.least):
+                left -= _beside(soil.before, members, 2, size, max(left, 0.0))
+            fits = left > 0.0
+            if fits and len(soil.after.least):
+                fits = _beside(soil.after, members, 2, size, left) < left
+            together[k, other] = together[other, k] = fits
+    return together
+
+
+@numba.njit(cache=True)
+def _with_all(together: Flags, pick: Indices, depth: int) -> bool:  # pragma: no cover - compiled
+    """Whether the last of some picked choices goes together with those before it."""
+    fits = True
+    for before in range(depth):
+        fits = fits and together[pick[before], pick[depth]]
+    return fits
+
+
+@numba.njit(cache=True)
 def grown_below(
     soil: Soil, size: int, limits: tuple[float, float], most: int
 ) -> Indices:  # pragma: no cover - compiled
@@ -59,6 +87,7 @@ def grown_below(
     the whole does: what is too dear already does not get any better, however it grows.
     """
     limit, dear = limits
+    together = _go_together(soil, size, dear)
     rows = np.empty((64, size), dtype=np.int64)
     count, depth = 0, 0
     pick = np.zeros(size, dtype=np.int64)
@@ -74,7 +103,7 @@ def grown_below(
         repeated = 1
         while repeated <= depth and pick[depth - repeated] == k:
             repeated += 1
-        if repeated > soil.fits[k]:
+        if repeated > soil.fits[k] or not _with_all(together, pick, depth):
             continue
         many = depth + 1
         own[many] = own[depth] + soil.own[k]

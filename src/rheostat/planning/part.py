@@ -221,8 +221,8 @@ def _by_messages(part: Part, known: PathBound, clock: Clock) -> tuple[Part, Boun
         ]
         if min(len(c) for c in kept) == 0:
             return None
-        fewer = sum(len(c) for c in kept) < sum(len(c) for c in part.candidates)
+        fewer = sum(len(c) for c in kept) < 0.9 * sum(len(c) for c in part.candidates)
+        part, prices = replace(part, candidates=kept), bound.prices
         if rounds == 0 or not fewer or clock.is_over():
             break
-        part, prices = replace(part, candidates=kept), bound.prices
     return part, bound
