@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rheostat.model.application import Application
+from rheostat.model.application import Application, Kind, Operator, Stream
 from rheostat.model.expansion import collapse_deployment, expand
+from rheostat.model.latency import Constant
 from rheostat.model.network import LinkQuality
 from rheostat.model.objective import Bounds, EdrpObjective
 from rheostat.model.resources import DelayMatrix, Infrastructure, Node
@@ -119,4 +120,31 @@ def test_equal_nodes_that_only_delays_tell_apart(seed: int) -> None:
     application = replace(problem.application, operators=operators)
     bounds = Bounds(float(rng.uniform(20, 90)), 30.0, 20.0)
     problem = Problem(application, at, EdrpObjective(0.0, 1.0, 0.0, bounds))
+    assert_same(EXACT.plan(problem), ORACLE.plan(problem), str(seed))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_operator_beside_the_path_that_is_late_or_early(seed: int) -> None:
+    """It is decided last; the others must wait for it all the same, where it is the slower way."""
+    rng = np.random.default_rng(seed)
+    most = (1, 2, 2, 1, 1)
+    operators = tuple(
+        Operator(
+            f"o{i}",
+            Kind.SOURCE if i == 0 else Kind.STATELESS,
+            max_replicas=m,
+            cost_per_hour=1.0,
+            latency=Constant(float(rng.uniform(1, 90 if i == 4 else 20))),
+            rate_tps=50.0 if i == 0 else 0.0,
+        )
+        for i, m in enumerate(most)
+    )
+    ends = ((0, 1), (1, 2), (2, 3), (0, 4), (4, 2), (4, 3))
+    application = Application("beside", operators, tuple(Stream(f"o{i}", f"o{j}") for i, j in ends))
+    nodes = tuple(Node(f"n{u}", resources=float(rng.integers(1, 4))) for u in range(4))
+    delays = DelayMatrix.of(rng.uniform(1, 60, (4, 4)))
+    at = Infrastructure("four", nodes, delays_ms=delays, default_link=LinkQuality(price=0.01))
+    weights = ((1.0, 0.0), (0.7, 0.3))[seed % 2]
+    objective = EdrpObjective(*weights, 0.0, Bounds(float(rng.uniform(90, 300)), 30.0, 20.0))
+    problem = Problem(application, at, objective, hop_ms=float(seed % 3))
     assert_same(EXACT.plan(problem), ORACLE.plan(problem), str(seed))

@@ -10,6 +10,7 @@ from rheostat.planning.clock import Clock
 from rheostat.planning.crowding import ways_to_all
 from rheostat.planning.exhaustive import Exhaustive
 from rheostat.planning.filtering import surviving
+from rheostat.planning.growing import Ground
 from rheostat.planning.instance import Instance
 from rheostat.planning.part import Part, narrowed
 from rheostat.planning.problem import Problem
@@ -41,7 +42,8 @@ def test_the_optimum_survives_every_filter(above: float) -> None:
         upper = internal_value(instance, best) * (1 + above)
         relaxed = at_node_level(instance, best, upper, Clock())
         assert relaxed.lower <= upper
-        generated = surviving(relaxed.level, relaxed.values, upper)
+        ground = Ground.below(relaxed.level, relaxed.path, relaxed.prices, 1.1 * upper)
+        generated = surviving(ground, relaxed.values, upper)
         left = narrowed(Part(instance, generated, relaxed, 0.0, upper), Clock())
         assert left is not None
         assert left.bound.value <= upper

@@ -4,7 +4,16 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 from rheostat.model.objective import OdpObjective
-from rheostat.planning import annealing, elimination, filtering, kernel, multiset_kernel, path_kernel, star, warming
+from rheostat.planning import (
+    annealing,
+    elimination,
+    growing_kernel,
+    kernel,
+    multiset_kernel,
+    path_kernel,
+    star,
+    warming,
+)
 from rheostat.planning.exact import Exact
 from rheostat.planning.outcome import Status
 from rheostat.planning.planner import SILENT, Silent
@@ -13,9 +22,9 @@ from rheostat.reference.generators import fat, sequential
 from rheostat.reference.networks import random_gaussian
 from tests.planning.instances import FAMILIES, random_problem
 
-MODULES = (annealing, elimination, filtering, kernel, multiset_kernel, path_kernel, star)
+MODULES = (annealing, elimination, growing_kernel, kernel, multiset_kernel, path_kernel, star)
 CALLED = {
-    *("anneal", "min_plus", "enumerate_below", "run", "expand_root", "farthest_member", "before_multisets"),
+    *("anneal", "min_plus", "grown_below", "run", "expand_root", "farthest_member", "before_multisets"),
     *("after_multisets", "backward", "marginals", "best_way", "longest_ways"),
 }
 

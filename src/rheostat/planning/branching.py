@@ -10,6 +10,7 @@ from rheostat.planning.candidates import Candidates, downtimes
 from rheostat.planning.clock import Clock
 from rheostat.planning.elimination import HUGE, Structure
 from rheostat.planning.filtering import MOST, TooMany, surviving
+from rheostat.planning.growing import Ground
 from rheostat.planning.instance import Instance
 from rheostat.planning.lagrangian import along
 from rheostat.planning.levels import NodeLevel
@@ -76,6 +77,7 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
     instance = relaxed.level.instance
     paid = instance.coefficients.downtime * floor
     guesses, many = iter(_GUESSES), _MANY
+    ground = Ground.below(relaxed.level, relaxed.path, relaxed.prices, _goal(instance, found.upper, paid))
     share = 1.0 if found.upper - found.lower < _WIDE * abs(found.upper) else 0.5
     while not clock.is_over() and not found.complete:
         limit = min(found.upper, HUGE / 2)
@@ -83,12 +85,12 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
             limit = max(relaxed.lower, 1e-9) * guess + paid
         else:
             limit = found.lower + share * (limit - found.lower) if limit < HUGE / 2 else limit
-        candidates = _generated(relaxed, limit, paid, many if limit < HUGE / 2 else MOST)
+        candidates = _generated(relaxed, ground, _goal(instance, limit, paid), many if limit < HUGE / 2 else MOST)
         for _ in range(_TRIES):
             if candidates is not None or limit >= HUGE / 2 or clock.is_over():
                 break
             limit = found.lower + 0.5 * (limit - found.lower)
-            candidates = _generated(relaxed, limit, paid, many)
+            candidates = _generated(relaxed, ground, _goal(instance, limit, paid), many)
         if clock.is_over():
             return found
         if candidates is None and many >= MOST:
@@ -103,15 +105,21 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
             break
         if found.deployment is not None:
             # Too many multisets below this limit, or it has been explored: go on below a lower or a higher one.
-            share = 0.4 * share if stuck else min(1.0, 2 * share)
+            wide = found.upper - found.lower > _WIDE * abs(found.upper)
+            share = 0.4 * share if stuck else min(0.5 if wide else 1.0, 2 * share)
     return found
 
 
-def _generated(relaxed: Relaxed, limit: float, paid: float, most: int) -> list[Candidates] | None:
-    """The multisets that could be in something below a limit; None if they are too many."""
-    target = enough(relaxed.level.instance, limit)
+def _goal(instance: Instance, limit: float, paid: float) -> float:
+    """A bound, downtime not included, from which on nothing is below a limit."""
+    target = enough(instance, limit)
+    return target - paid if target < HUGE / 2 else target
+
+
+def _generated(relaxed: Relaxed, ground: Ground, goal: float, most: int) -> list[Candidates] | None:
+    """The multisets that could be in something below a goal; None if they are too many."""
     try:
-        return surviving(relaxed.level, relaxed.values, target - paid if target < HUGE / 2 else target, most)
+        return surviving(ground, relaxed.values, goal, most)
     except TooMany:
         return None
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from rheostat.planning.candidates import Candidates
 from rheostat.planning.clock import Clock
+from rheostat.planning.deferring import bound_for_search
 from rheostat.planning.elimination import Structure
 from rheostat.planning.instance import Indices
-from rheostat.planning.lagrangian import bound_with
 from rheostat.planning.levels import NodeLevel, OptionLevel
 from rheostat.planning.path_bound import PathBound
 from rheostat.planning.search import Searched, Within, search
@@ -35,7 +35,7 @@ def among_few(
     few = [c.rows(at) for c, at in zip(whole.candidates, rows, strict=True)]
     options = OptionLevel(level.instance, few)
     after = [values[at] for values, at in zip(whole.after, rows, strict=True)]
-    bound = bound_with(options, structure, path.prices)
+    bound = bound_for_search(options, structure, path.prices, path.path)
     return search(options, Bounds(bound, path, level, after), within, clock)
 
 

@@ -38,20 +38,21 @@ class Structure:
     """Who sends messages to whom: fixed by the graph and the search order."""
 
     order: tuple[int, ...]
-    """Operators as they are decided; every stream points forward."""
+    """Operators as they are decided; every stream points forward, but for those of operators that come last."""
     groups: tuple[tuple[Group, ...], ...]
     """For each operator, by number: the groups its messages go to."""
     is_exact: bool
     """Whether no operator had to be split."""
 
     @classmethod
-    def of(cls, operators: int, edges: Indices, path: tuple[int, ...] = ()) -> "Structure":
+    def of(cls, operators: int, edges: Indices, path: tuple[int, ...] = (), last: tuple[int, ...] = ()) -> "Structure":
         """Along the path, everything else when the path needs it, if the path has most operators.
 
-        Otherwise the order that keeps few operators open at a time, chosen greedily.
+        Otherwise the order that keeps few operators open at a time, chosen greedily. `last` are decided after all.
         """
         ends = [(int(i), int(j)) for i, j in edges]
         order = _path_order(operators, ends, path) if 2 * len(path) > operators else _narrow_order(operators, ends)
+        order = [*(i for i in order if i not in last), *last]
         rank = {i: p for p, i in enumerate(order)}
         before: list[set[int]] = [set() for _ in range(operators)]
         for i, j in ends:

@@ -145,12 +145,22 @@ def _enter(t: Tables, c: Scalars, s: State, depth: int) -> bool:  # pragma: no c
             row, other = t.replicas[depth] + x, t.replicas[source] + s.chosen[source]
             if t.identity[row] == t.identity[other]:
                 delay += _hop(t, c, s, depth, k)
+        s.waited[depth, k] = delay
         arrival = max(arrival, s.finished[source] + delay)
         if c.watch_cost:
             price += t.data[t.edge_price[depth, k] + cell]
         if c.watch_log:
             log += t.data[t.edge_log[depth, k] + cell]
     s.finished[depth] = arrival + own
+    if len(t.flow_order):
+        for k in range(t.late_target.shape[1]):
+            target = t.late_target[depth, k]
+            if target < 0:
+                break
+            cell = x * t.sizes[target] + s.chosen[target]
+            s.additive[depth] += t.data[t.late_term[depth, k] + cell]
+            price += t.data[t.late_price[depth, k] + cell]
+            log += t.data[t.late_log[depth, k] + cell]
     if s.finished[depth] + t.data[t.tail[depth] + x] > c.response_bound + 1e-9:
         return False
     return _weigh(t, c, s, depth, (length, price, log)) and _links_hold(t, s, depth)
@@ -166,7 +176,7 @@ def _weigh(
     row = t.replicas[depth] + x
     before = depth - 1
     s.pause[depth] = t.data[t.downtime[depth] + x]
-    s.fixed[depth] = _relaxed(t, s, depth, x)
+    s.fixed[depth] = _relaxed(t, s, depth, x, _message(t, s, depth))
     s.length[depth] = length
     slack = 0.0
     start = s.finished[depth] - t.data[t.latency[depth] + x]
@@ -223,9 +233,9 @@ def _message(t: Tables, s: State, depth: int) -> float:  # pragma: no cover - co
 
 
 @numba.njit(cache=True)
-def _relaxed(t: Tables, s: State, depth: int, x: int) -> float:  # pragma: no cover - compiled
-    """Value of the relaxation with this choice, given those before."""
-    value = t.data[t.unary[depth] + x] - _message(t, s, depth)
+def _relaxed(t: Tables, s: State, depth: int, x: int, message: float) -> float:  # pragma: no cover - compiled
+    """Value of the relaxation with this choice, given those before and what had been estimated for this depth."""
+    value = t.data[t.unary[depth] + x] - message
     for g in range(t.groups[depth]):
         a, b = t.group_first[depth, g], t.group_second[depth, g]
         if a >= 0:
@@ -338,17 +348,54 @@ def _remembered(t: Tables, s: State, place: int) -> float:  # pragma: no cover -
 
 
 @numba.njit(cache=True)
+def _steps(t: Tables, c: Scalars, s: State, depth: int) -> int:  # pragma: no cover - compiled
+    """Where the steps to this depth start, from what is chosen before it on the path; in ascending order of cost.
+
+    They are computed when they are asked for first: most rows never are.
+    """
+    k = t.step_edge[depth]
+    source = t.edge_source[depth, k]
+    row, size = s.chosen[source], t.sizes[depth]
+    start = t.step[depth] + row * size
+    if s.step_known[t.step_row[depth] + row]:
+        return int(start)
+    cost = np.empty(size)
+    for x in range(size):
+        cell, place = row * size + x, t.replicas[depth] + x
+        cost[x] = t.data[t.edge_delay[depth, k] + cell] + t.data[t.latency[depth] + x]
+        cost[x] = c.path_weight * cost[x] + t.data[t.edge_term[depth, k] + cell] + t.data[t.term[depth] + x]
+        cost[x] += t.rest[place]
+        for r in range(t.nodes.shape[1]):
+            if t.nodes[place, r] >= 0:
+                cost[x] += t.path_price[t.nodes[place, r]] * t.resources[depth]
+    order = np.argsort(cost)
+    for r in range(size):
+        s.step_cost[start + r] = cost[order[r]]
+        s.step_choice[start + r] = order[r]
+    s.step_known[t.step_row[depth] + row] = 1
+    return int(start)
+
+
+@numba.njit(cache=True)
 def _expand(t: Tables, c: Scalars, s: State, depth: int) -> None:  # pragma: no cover - compiled
     """Lists the choices of a depth that may lead to something better, the most promising first."""
     limit = s.upper[0] - 1e-9 - c.gap * abs(s.upper[0] + c.constant)
     slack, pause = 0.0, c.downtime_floor
     if depth > 0:
         slack, pause = s.slack[depth - 1], max(pause, s.pause[depth - 1])
-    base = -c.room + c.weight * slack
+    base, message = -c.room + c.weight * slack, _message(t, s, depth)
+    on_path, start, so_far = t.step_edge[depth] >= 0, 0, 0.0
+    if on_path:
+        start = _steps(t, c, s, depth)
+        so_far = s.additive[depth - 1] + c.path_weight * s.finished[t.edge_source[depth, t.step_edge[depth]]]
+        so_far += t.rest_beside[depth] + s.paid[depth - 1] - c.path_room
     count = 0
-    for x in range(t.sizes[depth]):
+    for r in range(t.sizes[depth]):
+        x = s.step_choice[start + r] if on_path else r
+        if on_path and so_far + s.step_cost[start + r] + c.downtime * pause >= limit:
+            break
         own = max(pause, t.data[t.downtime[depth] + x])
-        value = base + _relaxed(t, s, depth, x) + c.downtime * own
+        value = base + _relaxed(t, s, depth, x, message) + c.downtime * own
         if value < limit and _fits(t, s, depth, x):
             if len(t.node_class) and not _is_first(t, s, depth, x):
                 continue
@@ -367,12 +414,31 @@ def _expand(t: Tables, c: Scalars, s: State, depth: int) -> None:  # pragma: no 
 
 
 @numba.njit(cache=True)
+def _response(t: Tables, s: State) -> float:  # pragma: no cover - compiled
+    """When the last operator of a complete deployment is done, streams from late operators included."""
+    if not len(t.flow_order):
+        return float(s.finished.max())
+    start, finished, response = np.zeros(len(t.sizes)), np.zeros(len(t.sizes)), 0.0
+    for depth in t.flow_order:
+        x = s.chosen[depth]
+        for k in range(t.edges[depth]):
+            start[depth] = max(start[depth], finished[t.edge_source[depth, k]] + s.waited[depth, k])
+        finished[depth] = start[depth] + t.data[t.latency[depth] + x]
+        response = max(response, finished[depth])
+        for k in range(t.late_target.shape[1]):
+            target = t.late_target[depth, k]
+            if target < 0:
+                break
+            delay = t.data[t.late_delay[depth, k] + x * t.sizes[target] + s.chosen[target]]
+            start[target] = max(start[target], finished[depth] + delay)
+    return response
+
+
+@numba.njit(cache=True)
 def _settle(t: Tables, c: Scalars, s: State) -> None:  # pragma: no cover - compiled
     """A complete deployment: its true value, and whether it is the best so far."""
     last = len(t.sizes) - 1
-    response = 0.0
-    for depth in range(last + 1):
-        response = max(response, s.finished[depth])
+    response = _response(t, s)
     if response > c.response_bound + 1e-9:
         return
     additive = s.additive[last]

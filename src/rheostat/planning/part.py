@@ -7,10 +7,11 @@ import numpy as np
 
 from rheostat.planning.candidates import Candidates
 from rheostat.planning.clock import Clock
+from rheostat.planning.deferring import bound_for_search
 from rheostat.planning.diving import among_few, is_wide
 from rheostat.planning.elimination import HUGE
 from rheostat.planning.instance import Instance
-from rheostat.planning.lagrangian import Ascent, Bound, best_bound, bound_with, room
+from rheostat.planning.lagrangian import Ascent, Bound, best_bound, room
 from rheostat.planning.levels import NodeLevel, OptionLevel
 from rheostat.planning.multisets import worthwhile
 from rheostat.planning.path_bound import Climb, PathBound, affordable_slots, path_bound
@@ -114,7 +115,7 @@ def _among_all(part: Part, known: Narrowed, found: Found, clock: Clock, *, excha
     if min(len(c) for c in whole.candidates) == 0:
         return found, nothing
     options = OptionLevel(part.instance, whole.candidates)
-    bound = bound_with(options, part.relaxed.structure, bound.prices)
+    bound = bound_for_search(options, part.relaxed.structure, bound.prices, known.bound.path)
     bounds = Bounds(bound, known.bound, known.level, whole.after, exchangeable)
     within = Within(part.limit, part.floor, part.instance.problem.limits.gap)
     result = search(options, bounds, within, clock)
@@ -207,7 +208,7 @@ def narrowed(part: Part, clock: Clock) -> Narrowed | None:
 def _by_messages(part: Part, known: PathBound, clock: Clock) -> tuple[Part, Bound] | None:
     """Fewer multisets still, by elimination over all operators; None if nothing is left."""
     prices = known.prices
-    for rounds in (15, 10, 0):
+    for rounds in (4, 15, 10, 0):
         level = OptionLevel(part.instance, part.candidates)
         target = part.goal if part.goal < HUGE / 2 else HUGE
         bound = best_bound(level, part.relaxed.structure, prices, Ascent(rounds, 6, target), clock)
@@ -220,8 +221,8 @@ def _by_messages(part: Part, known: PathBound, clock: Clock) -> tuple[Part, Boun
         ]
         if min(len(c) for c in kept) == 0:
             return None
-        fewer = sum(len(c) for c in kept) < sum(len(c) for c in part.candidates)
+        fewer = sum(len(c) for c in kept) < 0.9 * sum(len(c) for c in part.candidates)
+        part, prices = replace(part, candidates=kept), bound.prices
         if rounds == 0 or not fewer or clock.is_over():
             break
-        part, prices = replace(part, candidates=kept), bound.prices
     return part, bound

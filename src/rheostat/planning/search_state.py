@@ -45,7 +45,15 @@ class Tables(NamedTuple):
     edge_price: Indices
     edge_log: Indices
     edges: Indices
-    """Incoming streams per depth."""
+    """Incoming streams per depth, from operators that are decided before."""
+    late_target: Indices
+    """[depth, stream]: an operator that hears this one though it is decided before, -1 for none."""
+    late_delay: Indices
+    late_term: Indices
+    late_price: Indices
+    late_log: Indices
+    flow_order: Indices
+    """Depths in the order of flow; empty if that is how they are decided."""
     edge_flow: Values
     edge_rate: Values
     edge_fusable: Indices
@@ -78,6 +86,12 @@ class Tables(NamedTuple):
     """Size of a unit of the path's memory."""
     path_price: Values
     """Price of every node's capacity along the path."""
+    step_edge: Indices
+    """[depth]: the incoming stream along the path, -1 where there is none or the path is not known."""
+    step: Indices
+    """[depth]: where the steps to it along the path start in the state's tables; last, how many there are."""
+    step_row: Indices
+    """The same for what was chosen before it on the path, a number per choice."""
     node_class: Indices
     """Nodes of one class can be exchanged; empty if that is not to be used."""
     way: Way
@@ -123,6 +137,9 @@ class State(NamedTuple):
     counts: Indices
     position: Indices
     finished: Values
+    """When every operator is done at the earliest, by the streams from operators decided before it."""
+    waited: Values
+    """[depth, incoming stream]: its delay, hops included."""
     fixed: Values
     """Value of the relaxation with what is decided."""
     slack: Values
@@ -135,6 +152,12 @@ class State(NamedTuple):
     """What is decided adds to F, response time and downtime apart."""
     paid: Values
     """What is decided pays for its room, at the path's prices."""
+    step_cost: Values
+    """What a step along the path costs with what follows at least, a row per choice before it, ascending."""
+    step_choice: Indices
+    """The choices in this order."""
+    step_known: Indices
+    """Whether a row has been computed."""
     head: Indices
     has_state: Indices
     used: Values

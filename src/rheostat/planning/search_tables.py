@@ -86,6 +86,7 @@ def tables_of(level: OptionLevel, known: Bounds) -> Tables:
         log_node=instance.problem.infrastructure.log_availabilities,
         **_rests(level, order),
         **_path_arrays(level, known),
+        **_step_arrays(level, known),
         node_class=classes(instance) if known.exchangeable else np.empty(0, dtype=np.int64),
         data=data.joined(),
     )
@@ -110,7 +111,8 @@ def _group_arrays(structure: Structure, bound: Bound, data: _Data) -> dict[str, 
 def _edge_arrays(level: OptionLevel, structure: Structure, bound: Bound, data: _Data) -> dict[str, Any]:
     instance, order = level.instance, structure.order
     rank = {i: depth for depth, i in enumerate(order)}
-    incoming = [[e for e, (_, t) in enumerate(instance.edges.tolist()) if t == j] for j in order]
+    ends = instance.edges.tolist()
+    incoming = [[e for e, (s, t) in enumerate(ends) if t == j and rank[s] < rank[j]] for j in order]
     shape = (len(order), max(1, *(len(edges) for edges in incoming)))
     whole = ("edge_source", "edge_delay", "edge_term", "edge_price", "edge_log", "edge_fusable", "edge_single")
     found: dict[str, Any] = {name: np.full(shape, -1, dtype=np.int64) for name in whole}
@@ -130,6 +132,24 @@ def _edge_arrays(level: OptionLevel, structure: Structure, bound: Bound, data: _
             found["edge_fusable"][depth, k] = int(instance.fusable[e])
             found["edge_single"][depth, k] = int(instance.problem.application.streams[e].grouping is Grouping.SINGLE)
     found["edges"] = np.array([len(edges) for edges in incoming])
+    return found | _late_arrays(level, order, data)
+
+
+def _late_arrays(level: OptionLevel, order: tuple[int, ...], data: _Data) -> dict[str, Any]:
+    """Streams from operators to others that are decided before them; their delays count when all is decided."""
+    rank, ends = {i: depth for depth, i in enumerate(order)}, level.instance.edges.tolist()
+    late = [[e for e, (s, t) in enumerate(ends) if s == i and rank[t] < rank[i]] for i in order]
+    shape = (len(order), max(1, *(len(edges) for edges in late)))
+    names = ("late_target", "late_delay", "late_term", "late_price", "late_log")
+    found: dict[str, Any] = {name: np.full(shape, -1, dtype=np.int64) for name in names}
+    for depth, edges in enumerate(late):
+        for k, e in enumerate(edges):
+            found["late_target"][depth, k] = rank[ends[e][1]]
+            tables = (level.delay(e), level.tables[e].term, level.tables[e].price, level.tables[e].log_availability)
+            for name, table in zip(names[1:], tables, strict=True):
+                found[name][depth, k] = data.put(table)
+    in_flow = sorted(range(len(order)), key=lambda depth: order[depth])
+    found["flow_order"] = np.array(in_flow if any(late) else [], dtype=np.int64)
     return found
 
 
@@ -169,6 +189,23 @@ def _path_arrays(level: OptionLevel, known: Bounds) -> dict[str, Any]:
         "way": path.way,
         "after": path.after,
     }
+
+
+def _step_arrays(level: OptionLevel, known: Bounds) -> dict[str, Any]:
+    """Room for what every step along the path costs, from each multiset to each next one."""
+    order = known.messages.messages.structure.order
+    rank, sizes = {i: depth for depth, i in enumerate(order)}, level.sizes()
+    edges, step, row = np.full(len(order), -1, dtype=np.int64), [0], [0]
+    path = known.path.path if known.path is not None and known.nodes is not None else ()
+    steps = dict(zip(path[1:], path, strict=False))
+    for depth, j in enumerate(order):
+        i = steps.get(j)
+        if i is not None:
+            incoming = [s for s, t in level.instance.edges.tolist() if t == j and rank[s] < depth]
+            edges[depth] = incoming.index(i)
+        step.append(step[-1] + (sizes[i] * sizes[j] if i is not None else 0))
+        row.append(row[-1] + (sizes[i] if i is not None else 0))
+    return {"step_edge": edges, "step": np.array(step), "step_row": np.array(row)}
 
 
 def _tails(level: OptionLevel) -> list[Values]:

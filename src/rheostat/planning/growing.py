@@ -1,0 +1,106 @@
+"""Which multisets are worth writing down? They grow replica by replica, and stop where a part is too dear already.
+
+The mean over the nodes of a multiset (`filtering`) lets a thousand times more pass than are left afterwards where nodes
+are many: one near node pays for a far one. But neighbours wait for the farthest replica, and the farthest of a part is
+never farther than that of the whole. So a part with its neighbours' stand-ins bounds everything that grows from it.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rheostat.planning.clock import Clock
+from rheostat.planning.elimination import HUGE
+from rheostat.planning.growing_kernel import Side, Soil, grown_below
+from rheostat.planning.instance import Indices, Values
+from rheostat.planning.lagrangian import room
+from rheostat.planning.levels import NodeLevel, Prices
+from rheostat.planning.path_bound import Climb, PathBound, affordable_slots, path_bound
+from rheostat.planning.path_kernel import marginals
+
+_STEPS = 300_000
+"""Steps of the pass along the path."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What the path costs up to every stand-in and from it on, if capacity has no price (see `part.narrowed`)."""
+
+    level: NodeLevel
+    bound: PathBound
+    through: Values
+    """Least cost of a path through every stand-in, HUGE if it is not below the limit this was made for."""
+    up_to: Values
+    """Least cost of a path up to every stand-in, its own included."""
+
+    @classmethod
+    def below(cls, level: NodeLevel, path: tuple[int, ...], prices: Prices, limit: float) -> "Ground":
+        """For limits that are no higher than this one."""
+        free = replace(prices, capacity=np.zeros(len(prices.capacity)))
+        slots = min(3, affordable_slots(level, path, _STEPS))
+        bound = path_bound(level, path, free, Climb(slots, 0, limit), Clock())
+        spare = _spare(level, bound)
+        through, so_far = marginals(bound.way, bound.carried, bound.after, min(limit, HUGE / 2) + spare)
+        return cls(level, bound, through, np.minimum.reduceat(so_far, bound.way.values[:-1]))
+
+    def grown(self, operator: int, choices: tuple[Indices, Values, int], limit: float, most: int) -> Indices:
+        """Multisets of so many replicas below a limit, as positions in `choices`; at most `most` + 1 of them.
+
+        `choices` are the operator's for spread multisets of one size, what is known of each, and the size.
+        """
+        at, values, size = choices
+        order = np.argsort(values, kind="stable")
+        rows, dear = at[order], self._dear(operator, limit)
+        soil = Soil(
+            values=np.ascontiguousarray(values[order]),
+            own=self.level.unary(operator, self.bound.prices)[rows],
+            fits=_fitting(self.level, operator, rows, size),
+            before=self._side(operator, rows, dear, turned=True),
+            after=self._side(operator, rows, dear, turned=False),
+        )
+        return np.asarray(order[grown_below(soil, size, (limit, dear), most)])
+
+    def _dear(self, operator: int, limit: float) -> float:
+        """What the path may cost with an operator on it; anything where the path says nothing of it."""
+        weight = self.level.instance.coefficients.response + self.bound.prices.response
+        if operator not in self.bound.path or weight <= 0 or limit >= HUGE / 2:
+            return HUGE
+        return limit + _spare(self.level, self.bound)
+
+    def _side(self, operator: int, rows: Indices, dear: float, *, turned: bool) -> Side:
+        """The stand-ins before (`turned`) or after an operator that are still possible."""
+        way, path = self.bound.way, self.bound.path
+        position = path.index(operator) if dear < HUGE else -2
+        other = position - 1 if turned else position + 1
+        if not 0 <= other < len(path):
+            return Side(np.empty(0), np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
+        here = np.arange(way.start[other], way.start[other + 1])
+        cost = self.up_to[here] if turned else way.own[here] + self.bound.after[way.values[here]]
+        alive = np.nonzero(self.through[here] < dear)[0]
+        alive = alive[np.argsort(cost[alive], kind="stable")]
+        ends = (path[other], path[position]) if turned else (path[position], path[other])
+        stream = self.level.instance.edges.tolist().index(list(ends))
+        weight = self.level.instance.coefficients.response + self.bound.prices.response
+        pair, delay = self.level.pair(stream), self.level.delay(stream)
+        between = np.ix_(rows, alive)
+        pair, delay = (pair.T[between], delay.T[between]) if turned else (pair[between], delay[between])
+        return Side(
+            cost[alive],
+            np.ascontiguousarray(weight * delay),
+            np.ascontiguousarray(pair),
+            pair.min(axis=0, initial=HUGE),
+        )
+
+
+def _spare(level: NodeLevel, bound: PathBound) -> float:
+    """What a path costs more than F: nothing is paid for its room here, but operators beside it cost something."""
+    return room(level.instance, bound.prices) - float(bound.beside.sum())
+
+
+def _fitting(level: NodeLevel, operator: int, rows: Indices, size: int) -> Indices:
+    """How many of so many replicas the node of every choice holds."""
+    need, nodes = level.instance.resources[operator], level.nodes[operator][rows]
+    if need <= 0:
+        return np.full(len(nodes), size, dtype=np.int64)
+    capacities = level.instance.problem.infrastructure.capacities[nodes]
+    return np.asarray(np.minimum(size, np.floor((capacities + 1e-9) / need).astype(np.int64)))
