@@ -250,6 +250,7 @@ def _page(found: Survived, load: Load, command: str, run: str) -> list[str]:
         ),
         "",
         prose(
+            "A controller is back when it can be asked, an agent when it has told where it is, before its Spark is up.",
             "Words are counted again without Spark. A decision to change something needs an effect in the journal",
             "before the next decision; if the controller died in between, its successor writes down what became of",
             "it. Troubles are steps of managers that failed, by a node that was just killed, say: the next step",
