@@ -14,7 +14,9 @@ from rheostat.control.building import Planning
 from rheostat.control.settings import ControlSettings
 from rheostat.model.objective import Bounds, EdrpObjective
 from rheostat.planning.exact import Exact
+from rheostat.planning.planner import SILENT
 from rheostat.planning.problem import Limits
+from rheostat.planning.warming import made_ready
 from rheostat.policies.model_based import ModelBased
 
 PERIOD_SECONDS, SETTLE_SECONDS = 4.0, 5.0
@@ -65,5 +67,6 @@ def planning(settings: ControlSettings) -> Planning | None:
     """The planner of those that have one."""
     if settings.kind != "s-edrp":
         return None
+    made_ready(SILENT)
     bounds = Bounds(response_time_ms=RESPONSE_BOUND_MS, cost_per_hour=12.0, downtime_seconds=60.0)
     return Planning(Exact(), EdrpObjective(0.3, 0.5, 0.2, bounds), limits=Limits(settings.manager_period() / 2))

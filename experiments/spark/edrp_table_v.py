@@ -35,7 +35,9 @@ from rheostat.model.objective import Bounds, EdrpObjective
 from rheostat.model.pause_and_resume import PauseAndResume
 from rheostat.model.resources import Infrastructure, Node
 from rheostat.planning.exact import Exact
+from rheostat.planning.planner import SILENT
 from rheostat.planning.problem import Limits
+from rheostat.planning.warming import made_ready
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.simulation.summary import Exclusion, Summary, summarise
@@ -101,6 +103,7 @@ def stage(trips: Trips) -> Stage:
 
 def piece(name: str, period_seconds: float) -> Piece:
     """S-EDRP with the weights of a row."""
+    made_ready(SILENT)
     objective = EdrpObjective(*WEIGHTS[name], BOUNDS)
     planning = Planning(Exact(), objective, PauseAndResume(SYNC_SECONDS), Limits(period_seconds / 2))
     return Piece(name, timed(ControlSettings("s-edrp"), period_seconds), planning)

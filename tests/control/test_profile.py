@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rheostat.control.journal import from_line, to_line
 from rheostat.control.knowledge import Knowledge
 from rheostat.control.ports import Entry
-from rheostat.control.profile import OperatorProfile, Profile
+from rheostat.control.profile import FEWEST_HOPS, OperatorProfile, Profile
 from rheostat.model.latency import MM1, Constant, MicroBatch, Polynomial
 from rheostat.model.measured import Measured, Pause, Way
 from rheostat.model.observation import Sample, Subject
@@ -157,3 +157,11 @@ def test_it_does_not_grow_for_ever():
         profile.add(samples(10 + number % 50, response=500.0), START)
     assert len(profile.operators["split"].points) <= 400
     assert len(profile.responses) <= 400
+
+
+def test_hops_of_a_spark_that_is_not_warm_are_not_believed():
+    profile, hop = Profile(), Subject.stream("split", "count")
+    for number in range(FEWEST_HOPS):
+        assert profile.knowledge(APPLICATION).hop_ms is None
+        profile.add([Sample(hop, 0.0, {"hop_ms": 2000.0 if number < 10 else 120.0})], START)
+    assert profile.knowledge(APPLICATION).hop_ms == 120.0

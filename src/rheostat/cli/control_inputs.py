@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 
-from rheostat.cli.output import Complaint, WrongUse
+from rheostat.cli.output import Complaint, WrongUse, warn
 from rheostat.cli.plan_inputs import planner_named
 from rheostat.cli.simulate_inputs import options_of
 from rheostat.control.building import Planning, has_local_managers
@@ -15,7 +15,9 @@ from rheostat.control.ports import Entry
 from rheostat.control.settings import PLANNED, ControlSettings
 from rheostat.model.application import Application
 from rheostat.model.objective import Bounds, EdrpObjective, Objective, OdpObjective
+from rheostat.planning.planner import Silent
 from rheostat.planning.problem import Limits
+from rheostat.planning.warming import made_ready
 
 NONE = "none"
 LONGEST_DOWNTIME = 60.0
@@ -101,6 +103,8 @@ def steered(wishes: Wishes, application: Application) -> Steered:
     settings.check(application)
     planning = None
     if settings.kind in PLANNED:
+        # Else the first plan of a machine would take a minute, while the application runs.
+        made_ready(Told())
         planning = Planning(
             planner_named(wishes.planner or "exact"),
             wishes.objective or _balanced(application, objective),
@@ -125,6 +129,14 @@ def _lessons(path: Path | None, settings: ControlSettings, application: Applicat
     if wrong_ones:
         raise WrongUse(*(Complaint(f"--learned: {what}", remedy) for what in wrong_ones))
     return lessons
+
+
+class Told(Silent):
+    """Says what is prepared before anything runs."""
+
+    def prepares(self, what: str) -> None:
+        """One line."""
+        warn(f"the planner {what}")
 
 
 def _balanced(application: Application, response_ms: float | None) -> Objective:

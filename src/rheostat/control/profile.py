@@ -25,6 +25,8 @@ FEWEST_POINTS = 6
 MOST_POINTS = 400
 """Per operator; then every second one is forgotten, so that what is left still tells of the whole time."""
 RATES_KEPT = 30
+HOPS_KEPT, FEWEST_HOPS = 200, 60
+"""Of a minute or so: the first ones are those of a Spark that is not warm."""
 NEAR = 0.25
 """A response time that differs from R_max by no more than this share is close to it [EDF 9]."""
 
@@ -104,8 +106,8 @@ class Profile:
     """What is known of an application."""
 
     operators: dict[str, OperatorProfile] = field(default_factory=dict)
-    hop_ms: float | None = None
-    """What a stream pays for leaving its query: a running mean."""
+    hops_ms: list[float] = field(default_factory=list)
+    """What a stream paid for leaving its query, as often as that was measured lately."""
     downtimes: dict[str, list[float]] = field(default_factory=dict)
     """Seconds an application stood still, by kind of reconfiguration."""
     pauses: dict[str, list[Point]] = field(default_factory=dict)
@@ -125,8 +127,8 @@ class Profile:
                 if "latency_ms" in figures:
                     latencies[name] = figures["latency_ms"]
             elif sample.subject.of is Of.STREAM and "hop_ms" in figures:
-                before = figures["hop_ms"] if self.hop_ms is None else self.hop_ms
-                self.hop_ms = 0.9 * before + 0.1 * figures["hop_ms"]
+                self.hops_ms.append(figures["hop_ms"])
+                del self.hops_ms[:-HOPS_KEPT]
             elif sample.subject.of is Of.APPLICATION:
                 response = figures.get("response_mean_ms")
         if response is not None and latencies:
@@ -168,6 +170,11 @@ class Profile:
                 found.setdefault(name, []).append(latency * response_bound_ms / response if response > 0 else latency)
         return {name: sum(values) / len(values) for name, values in sorted(found.items())}
 
+    @property
+    def hop_ms(self) -> float | None:
+        """The median: while Spark warms up a hop takes ten times as long."""
+        return median(self.hops_ms) if self.hops_ms else None
+
     def knowledge(self, application: Application) -> Knowledge:
         """What planners may rely on by now.
 
@@ -187,7 +194,7 @@ class Profile:
             if known.state_bytes:
                 state[operator.name] = round(known.state_bytes)
         pauses = {Way(way): Pause.fit(*zip(*points, strict=True)) for way, points in self.pauses.items()}
-        return Knowledge(latencies, state, pauses, self.hop_ms)
+        return Knowledge(latencies, state, pauses, self.hop_ms if len(self.hops_ms) >= FEWEST_HOPS else None)
 
     def applied_to(self, application: Application) -> Application:
         """The application with measured latencies and state sizes where there are any."""
@@ -209,6 +216,7 @@ class Profile:
         return {
             "operators": operators,
             "hop_ms": self.hop_ms,
+            "hops_ms": list(self.hops_ms),
             "downtimes": self.downtimes,
             "pauses": {way: [list(point) for point in points] for way, points in self.pauses.items()},
             "responses": [list(one) for one in self.responses],
@@ -226,7 +234,7 @@ class Profile:
         responses = [(float(response), dict(latencies)) for response, latencies in plain["responses"]]
         downtimes = {kind: list(seconds) for kind, seconds in plain["downtimes"].items()}
         pauses = {way: [(float(x), float(y)) for x, y in points] for way, points in plain["pauses"].items()}
-        return cls(operators, plain["hop_ms"], downtimes, pauses, responses)
+        return cls(operators, list(plain["hops_ms"]), downtimes, pauses, responses)
 
     def save(self, path: Path) -> None:
         """Whole or not at all."""
