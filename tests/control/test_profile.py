@@ -165,3 +165,17 @@ def test_hops_of_a_spark_that_is_not_warm_are_not_believed():
         assert profile.knowledge(APPLICATION).hop_ms is None
         profile.add([Sample(hop, 0.0, {"hop_ms": 2000.0 if number < 10 else 120.0})], START)
     assert profile.knowledge(APPLICATION).hop_ms == 120.0
+
+
+def test_in_a_chain_an_operator_is_as_slow_as_the_chain_and_only_alone_it_is_itself():
+    profile = Profile()
+    for rate in (2, 3, 4, 5, 6, 7):
+        profile.add(samples(rate, true_rate=8.0), START, fused={"split"})
+    assert profile.applied_to(APPLICATION).by_name["split"].latency.capacity_tps == 8.0, "nothing better is known"
+    single = replace(APPLICATION, operators=tuple(replace(op, max_replicas=1) for op in APPLICATION.operators))
+    assert profile.applied_to(single) == single, "who cannot be scaled is not blamed for others"
+    for rate in (10, 20, 30, 40, 50, 60):
+        profile.add(samples(rate), START)
+    profile.add(samples(7, true_rate=8.0), START, fused={"split"})
+    assert profile.applied_to(APPLICATION).by_name["split"].latency.capacity_tps == 80.0
+    assert Profile.from_plain(profile.to_plain()) == profile

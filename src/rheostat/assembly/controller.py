@@ -179,7 +179,8 @@ class Controller:
         samples = self.runtime.samples()
         self.feed.add(samples)
         if samples:
-            self.profile.add(samples, self.runtime.deployment())
+            chains = [instance.operators for instance in self.runtime.plan.instances if len(instance.operators) > 1]
+            self.profile.add(samples, self.runtime.deployment(), {name for chain in chains for name in chain})
         if samples and self._recording is not None:
             self._recording.add(samples, self.runtime.deployment(), self.runtime.infrastructure())
 

@@ -5,7 +5,7 @@ application declares. What was not measured stays as it was declared.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from pathlib import Path
@@ -52,6 +52,8 @@ class OperatorProfile:
     true_rates_tps: list[float] = field(default_factory=list)
     """Tuples per second one replica could process, as often as that was measured lately."""
     state_bytes: float | None = None
+    alone: bool = False
+    """Whether it was measured in a query of its own. In a chain it is as slow as the whole chain."""
 
     @property
     def true_rate_tps(self) -> float | None:
@@ -115,15 +117,16 @@ class Profile:
     responses: list[tuple[float, dict[str, float]]] = field(default_factory=list)
     """Response time, and the latency of every operator at that moment."""
 
-    def add(self, samples: Iterable[Sample], deployment: Deployment) -> None:
-        """Takes in what was measured at one moment."""
+    def add(self, samples: Iterable[Sample], deployment: Deployment, fused: Collection[str] = ()) -> None:
+        """Takes in what was measured at one moment; `fused` are the operators that share their query with others."""
         latencies: dict[str, float] = {}
         response: float | None = None
         for sample in samples:
             figures = sample.figures
             if sample.subject.of is Of.OPERATOR:
                 name = sample.subject.names[0]
-                self._add_operator(name, figures, len(deployment[name]) if name in deployment else 0)
+                replicas = len(deployment[name]) if name in deployment else 0
+                self._add_operator(name, figures, replicas, alone=name not in fused)
                 if "latency_ms" in figures:
                     latencies[name] = figures["latency_ms"]
             elif sample.subject.of is Of.STREAM and "hop_ms" in figures:
@@ -136,11 +139,16 @@ class Profile:
             if len(self.responses) > MOST_POINTS:
                 del self.responses[::2]
 
-    def _add_operator(self, name: str, figures: Mapping[str, float], replicas: int) -> None:
+    def _add_operator(self, name: str, figures: Mapping[str, float], replicas: int, *, alone: bool) -> None:
         known = self.operators.setdefault(name, OperatorProfile())
+        known.state_bytes = figures.get("state_bytes", known.state_bytes)
+        if known.alone and not alone:
+            return
+        if alone and not known.alone:
+            # What was taken for its own was the chain's.
+            known = self.operators[name] = OperatorProfile(state_bytes=known.state_bytes, alone=True)
         if "true_rate" in figures:
             known.measured_rate(figures["true_rate"])
-        known.state_bytes = figures.get("state_bytes", known.state_bytes)
         rate, latency = figures.get("input_rate"), figures.get("latency_ms")
         # What waits says nothing about how fast an operator is at a load: it is behind.
         if rate and latency is not None and replicas and not figures.get("lag_seconds", 0.0) * 1000 > latency:
@@ -189,7 +197,8 @@ class Profile:
             declared = operator.latency.service_rate_tps if isinstance(operator.latency, MM1) else None
             capacity = known.true_rate_tps if known.knows_its_capacity else declared
             fit = None if capacity is None else known.fit(capacity)
-            if fit is not None:
+            # Replicas help where the whole chain is slow; who can have none would seem not to keep up by itself.
+            if fit is not None and (known.alone or operator.max_replicas > 1):
                 latencies[operator.name] = fit.model
             if known.state_bytes:
                 state[operator.name] = round(known.state_bytes)
@@ -210,6 +219,7 @@ class Profile:
                 "true_rate_tps": known.true_rate_tps,
                 "true_rates_tps": list(known.true_rates_tps),
                 "state_bytes": known.state_bytes,
+                "alone": known.alone,
                 "fit": told,
                 "points": [list(point) for point in known.points],
             }
@@ -227,7 +237,10 @@ class Profile:
         """As it was."""
         operators = {
             name: OperatorProfile(
-                [(float(x), float(y)) for x, y in known["points"]], known["true_rates_tps"], known["state_bytes"]
+                [(float(x), float(y)) for x, y in known["points"]],
+                known["true_rates_tps"],
+                known["state_bytes"],
+                known["alone"],
             )
             for name, known in plain["operators"].items()
         }
