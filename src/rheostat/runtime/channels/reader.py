@@ -96,6 +96,10 @@ class ChannelReader:
         limit = control.limit_of(self._reading.channel.name)
         return advance(log, start, max_rows) if limit is None else self.towards(log, start, limit, max_rows)
 
+    def is_limited(self) -> bool:
+        """Whether somebody waits for it to come to a certain place, as soon as it can."""
+        return read_control(self._reading.control).limit_of(self._reading.channel.name) is not None
+
     def _acknowledge(self, control: Control) -> None:
         """Says that it is held; not more often than anybody wants to know."""
         token, count = self._held
