@@ -7,8 +7,11 @@ from pyspark.sql.types import StructType
 
 from rheostat.runtime.channels.admission import FREE_ROWS, Admission
 from rheostat.runtime.channels.channel import Channel, create_channel
+from rheostat.runtime.channels.control import Control, write_control
 from rheostat.runtime.channels.data_source import StreamReader
 from rheostat.runtime.channels.disk import Disk
+from rheostat.runtime.channels.offset import Offset
+from rheostat.runtime.channels.reader import ChannelReader, Reading
 
 WANTED = 5.0
 
@@ -88,3 +91,11 @@ def test_rows_with_event_time_are_not_cut_short(event_time, is_limited, tmp_path
     options = {"path": str(tmp_path / "c"), "batch_seconds": "5", "consumer": "f@n1"}
     reader = StreamReader(options, StructType())
     assert (reader._admission is not None) == is_limited
+
+
+def test_whoever_is_waited_for_is_not_cut_short(tmp_path):
+    channel = create_channel(Channel(tmp_path / "c", "c", 2), Disk())
+    reader = ChannelReader(Reading(channel, channel.all_groups, control=tmp_path / "control.json"), Disk())
+    assert not reader.is_limited()
+    write_control(tmp_path / "control.json", Control(limits=(Offset.start("c", channel.all_groups),)), Disk())
+    assert reader.is_limited()
