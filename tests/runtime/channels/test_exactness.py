@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from contextlib import suppress
+from itertools import combinations
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
@@ -18,6 +19,7 @@ from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.channels.log import DiskLog
 from rheostat.runtime.channels.offset import Offset, merge, restrict
 from rheostat.runtime.channels.producer import Producer, close_producer
+from rheostat.runtime.positions import furthest
 
 GROUPS = 4
 DISORDER = 3
@@ -26,11 +28,15 @@ crashes = st.one_of(st.none(), st.integers(0, 30))
 
 
 class Source:
-    """The input of a producer: batch n is fixed when it is first planned, like Spark's offset log does it."""
+    """The input of a producer: batch n is fixed when it is first planned, like Spark's offset log does it.
+
+    Everyone has its own event time, and begins where the others are.
+    """
 
     def __init__(self, name: str) -> None:
         self.name, self.planned, self.published = name, [], 0
         self.epoch, self.zombies, self.closed = 0, [], False
+        self.clock = 0
         self.handle: Producer | None = None
 
     @property
@@ -45,12 +51,13 @@ class ChannelLaw(RuleBasedStateMachine):
     def begin(self) -> None:
         self.folder = Path(tempfile.mkdtemp())
         self.channel = channel_at(self.folder, GROUPS, "time" if self.timed else None)
-        self.clock = 0
         self.sources = {name: Source(name) for name in NAMES}
         start = Offset.start("c", self.channel.all_groups)
         self.instances: dict[str, Offset] = {"k@i0": start}
         commit(self.channel, "k@i0", start, Disk())
-        self.handed: list[tuple[frozenset[int], list[Row], int]] = []
+        self.handed: list[tuple[str, frozenset[int], list[Row], int]] = []
+        self.replaced: list[tuple[int, frozenset[str], frozenset[str]]] = []
+        """After how many batches which instances were replaced by which."""
         self.born = 1
         self.log = DiskLog(self.channel)
 
@@ -67,6 +74,8 @@ class ChannelLaw(RuleBasedStateMachine):
             return
         if source.handle is not None:
             source.zombies.append(source.handle)
+        if not source.epoch:
+            source.clock = max(other.clock for other in self.sources.values())
         epoch = max(1, source.epoch + fresh)
         try:
             source.handle = opened(self.channel, name, epoch, MortalDisk(crash) if crash is not None else None)
@@ -80,17 +89,28 @@ class ChannelLaw(RuleBasedStateMachine):
         groups=st.lists(st.tuples(st.integers(0, GROUPS - 1), st.integers(0, DISORDER)), max_size=6),
         crash=crashes,
         tick=st.integers(0, 4),
+        data=st.data(),
     )
-    def write(self, name: str, groups: list[tuple[int, int]], crash: int | None, tick: int) -> None:
-        """Plans and writes the next batch; repeats it after a crash."""
+    def write(
+        self, name: str, groups: list[tuple[int, int]], crash: int | None, tick: int, data: st.DataObject
+    ) -> None:
+        """Plans and writes the next batch; repeats it after a crash.
+
+        In a batch, rows come in no order at all; a promise may be weaker than what its producer keeps.
+        """
         source = self.sources[name]
         if source.handle is None or source.closed:
             return
-        rows = []
-        for group, early in groups:
-            self.clock += tick
-            rows.append(Row(name, len(source.rows) + len(rows), group, self.clock - early))
-        source.planned.append((rows, self.clock - DISORDER))
+        times = []
+        for _, early in groups:
+            source.clock += tick
+            times.append(source.clock - early)
+        first = len(source.rows)
+        rows = [
+            Row(name, first + number, group, time)
+            for number, ((group, _), time) in enumerate(zip(groups, data.draw(st.permutations(times)), strict=True))
+        ]
+        source.planned.append((rows, source.clock - DISORDER - data.draw(st.integers(0, 10))))
         number = len(source.planned) - 1
         if crash is not None:
             try:
@@ -117,6 +137,9 @@ class ChannelLaw(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES))
     def close(self, name: str) -> None:
+        """Whoever is replaced is closed when its successor is open: what nobody holds back is promised for ever."""
+        if all(other.closed or not other.epoch for other in self.sources.values() if other.name != name):
+            return
         close_producer(self.channel, Disk(), name, 0)
         if self.sources[name].epoch:
             self.sources[name].closed = True
@@ -130,14 +153,16 @@ class ChannelLaw(RuleBasedStateMachine):
         if replay:
             again = rows_between(self.channel, start, end, replicas=1)
             assert sorted(map(repr, again)) == sorted(map(repr, rows))
-        self.handed.append((start.groups, rows, end.frontier))
+        self.handed.append((name, start.groups, rows, end.frontier))
         self.instances[name] = end
         if done:
             commit(self.channel, name, end, Disk())
 
     @rule(data=st.data())
     def reown(self, data: st.DataObject) -> None:
-        """All instances are replaced by new ones that own other groups."""
+        """All instances are replaced by others that own other groups; with event time, when all have read the same."""
+        if self.timed:
+            self.come_together()
         whole = merge(self.instances.values())
         owners = [data.draw(st.integers(0, 2)) for _ in range(GROUPS)]
         old, self.instances = self.instances, {}
@@ -149,6 +174,13 @@ class ChannelLaw(RuleBasedStateMachine):
             commit(self.channel, name, offset, Disk())
         for name in old:
             forget(self.channel, name, Disk())
+        self.replaced.append((len(self.handed), frozenset(old), frozenset(self.instances)))
+
+    def come_together(self) -> None:
+        """As before a change: everybody goes to where the furthest is, which needs no leave of event time."""
+        for (name, start), end in zip(self.instances.items(), furthest(list(self.instances.values())), strict=True):
+            self.handed.append((name, start.groups, rows_between(self.channel, start, end), end.frontier))
+            self.instances[name] = end
 
     @rule(crash=crashes)
     def clean(self, crash: int | None) -> None:
@@ -175,7 +207,7 @@ class ChannelLaw(RuleBasedStateMachine):
             before = dict(self.instances)
             for name, start in before.items():
                 end = advance(self.log, start, 5)
-                self.handed.append((start.groups, rows_between(self.channel, start, end), end.frontier))
+                self.handed.append((name, start.groups, rows_between(self.channel, start, end), end.frontier))
                 self.instances[name] = end
                 commit(self.channel, name, end, Disk())
             if before == self.instances:
@@ -185,20 +217,43 @@ class ChannelLaw(RuleBasedStateMachine):
 
     def check(self) -> None:
         for group in range(GROUPS):
-            seen = [row for _, rows, _ in self.handed for row in rows if row.group == group]
-            for name, source in self.sources.items():
-                assert [r for r in seen if r.producer == name] == [r for r in source.rows if r.group == group]
-        if not self.timed:
-            return
+            seen = [row for _, _, rows, _ in self.handed for row in rows if row.group == group]
+            for source in self.sources.values():
+                self.check_order([row for row in seen if row.producer == source.name], source, group)
+        if self.timed:
+            self.check_promises()
+            self.check_watermarks()
+
+    def check_order(self, handed: list[Row], source: Source, group: int) -> None:
+        """Batch by batch, and in a batch as they were written; where a cut goes through a batch, earlier rows first."""
+        for rows, _ in source.planned:
+            wanted = [row for row in rows if row.group == group]
+            found, handed = handed[: len(wanted)], handed[len(wanted) :]
+            assert sorted(found, key=lambda row: row.number) == wanted
+            for before, after in combinations(found, 2):
+                assert before.number < after.number or (self.timed and before.time < after.time)
+        assert not handed
+
+    def check_promises(self) -> None:
         for group in range(GROUPS):
-            latest = promised = -(10**9)
-            for groups, rows, frontier in self.handed:
-                if group not in groups:
-                    continue
-                mine = [row.time for row in rows if row.group == group]
-                assert all(time >= latest - DISORDER for time in mine), "a row would be late for a watermark"
-                assert all(time >= promised for time in mine), "a row lies below a promised frontier"
-                latest, promised = max([latest, *mine]), max(promised, frontier)
+            promised = -(10**9)
+            for _, groups, rows, frontier in self.handed:
+                if group in groups:
+                    assert all(row.time >= promised for row in rows if row.group == group), "below a promised frontier"
+                    promised = max(promised, frontier)
+
+    def check_watermarks(self) -> None:
+        """Spark's watermark is one for all that a query reads, whatever the key group, and goes on with the state."""
+        latest = dict.fromkeys(["k@i0"], -(10**9))
+        changes = iter([*self.replaced, (len(self.handed), frozenset(), frozenset())])
+        change = next(changes)
+        for number, (name, _, rows, _) in enumerate(self.handed):
+            while change[0] == number:
+                latest |= dict.fromkeys(change[2], max(latest[old] for old in change[1]))
+                change = next(changes)
+            times = [row.time for row in rows]
+            assert all(time >= latest[name] - DISORDER for time in times), "a row would be late for a watermark"
+            latest[name] = max([latest[name], *times])
 
 
 class TimedChannelLaw(ChannelLaw):
@@ -206,7 +261,10 @@ class TimedChannelLaw(ChannelLaw):
 
 
 _settings = settings(
-    max_examples=60, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=100,
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 TestChannel = ChannelLaw.TestCase
 TestChannel.settings = _settings

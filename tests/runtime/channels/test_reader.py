@@ -313,3 +313,45 @@ def test_the_end_of_a_producer_that_nobody_may_look_at_yet_is_no_lag(tmp_path):
     opened(channel, "p@n2")
     assert reader.next_offset(end, None, 0) is end, "the new producer has promised nothing: it is the one to wait for"
     assert lag(DiskLog(channel), "op").manifests == 0
+
+
+def test_a_slot_whose_rows_are_in_no_order_makes_no_other_row_late(tmp_path):
+    """A parser with two tasks writes what it read of a source before and after it moved, the later rows first."""
+    channel = channel_at(tmp_path / "c", event_time="time")
+    slow, fast = opened(channel, "p@n2"), opened(channel, "p@n3")
+    publish(channel, slow, 0, [Row("p@n2", 0, 0, 1400)], frontier=1400)
+    rows = [Row("p@n3", 0, 1, 3000), Row("p@n3", 1, 1, 1000), Row("p@n3", 2, 2, 1500), Row("p@n3", 3, 1, 1600)]
+    publish(channel, fast, 0, rows, frontier=3000)
+    log, start = DiskLog(channel), Offset.start("c", channel.all_groups)
+    middle = advance(log, start)
+    assert sorted(row.time for row in rows_between(channel, start, middle)) == [1000, 1400]
+    publish(channel, slow, 1, [Row("p@n2", 1, 0, 2900)], frontier=2900)
+    end = advance(log, middle)
+    assert sorted(row.time for row in rows_between(channel, middle, end)) == [1500, 1600, 2900]
+
+
+def test_rows_without_event_time_come_with_those_before_them(tmp_path):
+    channel = channel_at(tmp_path / "c", event_time="time")
+    one, other = opened(channel, "p@n1"), opened(channel, "p@n2")
+    publish(channel, one, 0, [Row("p@n1", 0, 0, 5)], frontier=5)
+    publish(channel, one, 1, [Row("p@n1", 1, 0, None)], frontier=5)
+    publish(channel, one, 2, [Row("p@n1", 2, 0, 20), Row("p@n1", 3, 0, None)], frontier=20)
+    publish(channel, other, 0, [], frontier=7)
+    log, start = DiskLog(channel), Offset.start("c", channel.all_groups)
+    middle = advance(log, start)
+    assert [row.number for row in rows_between(channel, start, middle)] == [0, 1]
+    publish(channel, other, 1, [], frontier=30)
+    assert [row.number for row in rows_between(channel, middle, advance(log, middle))] == [2, 3]
+
+
+def test_two_producers_that_are_replaced_at_once_do_not_wait_for_each_other(tmp_path):
+    channel = channel_at(tmp_path / "c", event_time="time")
+    for name in ("p@n1", "p@n2"):
+        producer = opened(channel, name)
+        publish(channel, producer, 0, [Row(name, 0, 0, 11), Row(name, 1, 0, 13)], frontier=11)
+        opened(channel, name, 2)
+    log, at, handed = DiskLog(channel), Offset.start("c", channel.all_groups), []
+    while (end := advance(log, at)) != at:
+        handed += rows_between(channel, at, end)
+        at = end
+    assert sorted(row.time for row in handed) == [11, 11, 13, 13]

@@ -43,7 +43,7 @@ class Row:
     producer: str
     number: int
     group: int
-    time: int = 0
+    time: int | None = 0
 
 
 SCHEMA = pa.schema(
@@ -88,7 +88,7 @@ def publish(
     groups = None if rows and rows[0].group < 0 else np.array([row.group for row in rows], np.int64)
     folder = channel.segments(producer.name, producer.epoch)
     segment = write_segment(folder, table_of(rows), groups, disk or Disk())
-    times = [row.time for row in rows]
+    times = [row.time for row in rows if row.time is not None]
     return producer.publish(
         Batch(
             number,

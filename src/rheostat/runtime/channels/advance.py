@@ -6,11 +6,14 @@ With event time, the rows of several producers are mixed so that Spark's waterma
 
 1. Only the producer with the least frontier is looked at further; the others are ahead of it already, nothing of theirs
    could be handed over. So what waits here is about one manifest per producer, whatever was paused for how long.
-2. Of what was looked at, producer p's rows are handed over up to the last one at or below the least frontier of all
-   *other* producers (the cut). What stays back of p lies above that, what the others bring later lies above it too.
+2. Of what was looked at, producer p's rows are handed over up to the *cut*: the least frontier of all other producers.
+   What stays back of p lies above that, what the others bring later lies above it too. Only the producer with the
+   least frontier has a cut above its own frontier; it is lowered to the earliest row that stays back of the others.
 
-Hence, if every producer keeps its own disorder below d (a row is never more than d earlier than one before it), then so
-does the mixture, however the log was cut into manifests and batches: with a watermark delay of d no row is ever late.
+Slots are handed over in their order, the rows of the last one by their times: a slot has no order inside, several tasks
+wrote it, and they read several producers. Hence, if every producer keeps the disorder *between* its slots below d (no
+row is more than d earlier than one of a slot before), then so does the mixture, however the log was cut into manifests
+and batches: with a watermark delay of d no row is ever late.
 Differs from releasing whole manifests: two manifests whose times overlap can never both be released that way in order.
 """
 
@@ -147,15 +150,33 @@ class _Walk:
         return self._frontiers[name]
 
     def _settle(self) -> None:
-        """Cuts every producer at the least frontier of the others and counts the slots that are all handed over."""
-        ordered = sorted(self._frontiers.items(), key=lambda item: item[1])
-        for name, place in self._places.items():
-            if place.cut is None:
-                continue
-            others = next((frontier for other, frontier in ordered if other != name), FOREVER)
-            cut, done = max(place.cut, others), place.done
-            while done < place.seen and required(self._log, name, place.epoch, done).latest <= cut:
-                done += 1
-            if done == place.seen:
-                self._ahead.pop(name, None)  # at the end of an epoch, the next one is open now
-            self._places[name] = Position(place.epoch, place.seen, done, cut if done < place.seen else None)
+        """Cuts every producer where the least of the others is and counts the slots that are all handed over."""
+        if not self._places:
+            return
+        reached = {name: max(self._rank(name), self._frontiers[name]) for name in self._places}
+        (least, at_least), *others = sorted(reached.items(), key=lambda item: item[1])
+        for name in self._places:
+            if name != least:
+                self._cut(name, at_least)
+        self._cut(least, min(others[0][1] if others else FOREVER, self._earliest_back(least, at_least)))
+
+    def _earliest_back(self, least: str, reached: int) -> int:
+        """No row that stays back of the other producers is earlier than this."""
+        back = [
+            required(self._log, name, other.epoch, slot).earliest
+            for name, other in self._places.items()
+            if name != least and other.cut is not None
+            for slot in range(other.done, other.seen)
+        ]
+        return max(reached, min(back, default=FOREVER))
+
+    def _cut(self, name: str, at: int) -> None:
+        place = self._places[name]
+        if place.cut is None:
+            return
+        cut, done = max(place.cut, at), place.done
+        while done < place.seen and required(self._log, name, place.epoch, done).latest <= cut:
+            done += 1
+        if done == place.seen:
+            self._ahead.pop(name, None)  # at the end of an epoch, the next one is open now
+        self._places[name] = Position(place.epoch, place.seen, done, cut if done < place.seen else None)

@@ -1,7 +1,8 @@
 """How far a consumer has come, as a value that can be stored, split and joined by key group.
 
 A *position* in a producer's log is (epoch, done, seen, cut): everything below slot `done` was handed over; of the
-slots from `done` to `seen`, what event time allowed: per key group all rows up to the last one at or before `cut`.
+slots from `done` to `seen`, what event time allowed: per key group the rows at or before `cut` of the last slot that
+has any, and everything before that slot.
 Mostly done equals seen, and a position is one number. Groups that share all positions form a *cohort*; a merge of two
 instances with different progress has two cohorts, which become one when the slower has caught up.
 """

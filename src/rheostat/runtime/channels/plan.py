@@ -26,6 +26,8 @@ class Stretch:
     slots: tuple[tuple[int, Manifest], ...]
     seen_before: int = 0
     """Slots below this one were looked at before."""
+    done_after: int = 0
+    """Slots below this one are handed over entirely."""
     from_cut: int | None = None
     to_cut: int | None = None
 
@@ -94,6 +96,7 @@ def _stretches_of(log: Log, producer: str, groups: Groups, before: At, after: At
                 groups,
                 slots,
                 start.seen if old else 0,
+                stop.done if new else 0,
                 start.cut if old else None,
                 stop.cut if new else None,
             )
@@ -116,11 +119,21 @@ def _strands(log: Log, stretch: Stretch, groups: Groups) -> Iterator[Strand]:
         return
     for group in sorted(owned):
         alone = frozenset({group})
-        by_slot = [(slot, list(_runs(folder, manifest, alone))) for slot, manifest in stretch.slots]
-        before = sum(len(runs) for slot, runs in by_slot if slot < stretch.seen_before)
-        all_runs = tuple(run for _, runs in by_slot for run in runs)
-        if all_runs:
-            yield Strand(all_runs, before, stretch.from_cut, stretch.to_cut)
+        found = [
+            (number, run)
+            for number, (_, manifest) in enumerate(stretch.slots)
+            for run in _runs(folder, manifest, alone)
+        ]
+        if found:
+            first = stretch.slots[0][0]
+            yield Strand(
+                tuple(run for _, run in found),
+                tuple(number for number, _ in found),
+                max(stretch.seen_before - first, 0),
+                max(stretch.done_after - first, 0),
+                stretch.from_cut,
+                stretch.to_cut,
+            )
 
 
 def _runs(folder: Path, manifest: Manifest, groups: Groups) -> Iterator[Run]:

@@ -19,6 +19,9 @@ from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.channels.groups import EVERY
 from rheostat.runtime.channels.manifest import NEVER, Segment
 
+Times = npt.NDArray[np.int64]
+Chosen = npt.NDArray[np.bool_]
+
 KEY_GROUP = "key_group"
 """Reserved column: a reader whose schema has it is told the key group of every row."""
 
@@ -39,12 +42,16 @@ class Strand:
     """Rows to hand over in this order. With cuts: those of one producer and key group, as far as event time allows."""
 
     runs: tuple[Run, ...]
+    slots: tuple[int, ...] = ()
+    """With cuts: the slot of each run, counted from 0."""
     before: int = 0
-    """So many of the runs were looked at before."""
+    """So many of the slots were looked at before."""
+    whole: int = 0
+    """So many of the slots are handed over entirely now."""
     from_cut: int | None = None
-    """Of those, everything up to the last row at or below this event time was handed over before."""
+    """Of the slots that were looked at before, what this cut lets through was handed over; None: nothing was."""
     to_cut: int | None = None
-    """Hand over up to the last row at or below this event time; None: all."""
+    """What this cut lets through is handed over now; None: everything."""
 
 
 def write_segment(folder: Path, table: pa.Table, groups: npt.NDArray[np.int64] | None, disk: Disk) -> Segment | None:
@@ -77,12 +84,10 @@ def read_strands(strands: Sequence[Strand], event_time: str | None, *, labelled:
             yield from pieces
             continue
         times = [event_times(piece, event_time or "") for piece in pieces]
-        first = 0 if strand.from_cut is None else _rows_up_to(times[: strand.before], strand.from_cut)
-        end = sum(map(len, times)) if strand.to_cut is None else _rows_up_to(times, strand.to_cut)
-        yield from _between(pieces, first, end)
+        yield from _left(pieces, _let_through(strand, times), _let_through_before(strand, times))
 
 
-def event_times(rows: pa.RecordBatch | pa.Table, column: str) -> npt.NDArray[np.int64]:
+def event_times(rows: pa.RecordBatch | pa.Table, column: str) -> Times:
     """The event times in microseconds; a row without one holds nobody back."""
     name, *inner = column.split(".")
     values = rows.column(name)
@@ -108,21 +113,37 @@ def _rows_of(run: Run, opened: dict[str, pa.RecordBatch], *, labelled: bool) -> 
     return rows.append_column(KEY_GROUP, pa.array(np.repeat(np.array(groups, np.int32), sizes)))
 
 
-def _rows_up_to(times: Sequence[npt.NDArray[np.int64]], cut: int) -> int:
-    """Number of rows up to the last one at or below the cut."""
-    end = sum(map(len, times))
-    for part in reversed(times):
-        below = np.flatnonzero(part <= cut)
-        if len(below):
-            return end - len(part) + int(below[-1]) + 1
-        end -= len(part)
-    return 0
+def _let_through(strand: Strand, times: Sequence[Times]) -> list[Chosen]:
+    if strand.to_cut is None:
+        return [np.ones(len(part), bool) for part in times]
+    return _up_to(strand.to_cut, strand.slots, times, strand.whole)
 
 
-def _between(pieces: Sequence[pa.RecordBatch], first: int, end: int) -> Iterator[pa.RecordBatch]:
-    at = 0
-    for piece in pieces:
-        low, high = max(first - at, 0), min(end - at, piece.num_rows)
-        if low < high:
-            yield piece.slice(low, high - low)
-        at += piece.num_rows
+def _let_through_before(strand: Strand, times: Sequence[Times]) -> list[Chosen]:
+    count = sum(slot < strand.before for slot in strand.slots) if strand.from_cut is not None else 0
+    chosen = _up_to(strand.from_cut if strand.from_cut is not None else NEVER, strand.slots[:count], times[:count])
+    return [*chosen, *(np.zeros(len(part), bool) for part in times[count:])]
+
+
+def _up_to(cut: int, slots: Sequence[int], times: Sequence[Times], whole: int = 0) -> list[Chosen]:
+    """Which rows of each run a cut lets through.
+
+    Of the last slot that has a row at or below the cut: those rows. Everything before that slot, nothing after it, as
+    the slots of a producer come in order. In a slot there is no order to rely on: several tasks wrote it, and they read
+    several producers.
+    """
+    below = [(part > NEVER) & (part <= cut) for part in times]
+    last = max((slot for slot, rows in zip(slots, below, strict=True) if rows.any()), default=-1)
+    return [
+        np.full(len(part), slot < max(last, whole)) if slot != last or slot < whole else part <= cut
+        for slot, part in zip(slots, times, strict=True)
+    ]
+
+
+def _left(
+    pieces: Sequence[pa.RecordBatch], now: Sequence[Chosen], before: Sequence[Chosen]
+) -> Iterator[pa.RecordBatch]:
+    for piece, wanted, gone in zip(pieces, now, before, strict=True):
+        rows = wanted & ~gone
+        if rows.any():
+            yield piece if rows.all() else piece.filter(pa.array(rows))
