@@ -33,7 +33,7 @@ class RuntimeSettings:
     max_rows_per_batch: int = 0
     """Rows after which a batch takes no more; 0 for no limit."""
     batch_seconds: float = 5.0
-    """About how long a batch may take: of rows without event time it takes no more than that; 0 for no limit."""
+    """About how long a batch may take: of what waits it takes no more than that; 0 for no limit."""
     max_lag_rows: int = 200_000
     """Rows that may wait in a channel before its producer pauses; 0 for no limit."""
     patience_seconds: float = 120.0

@@ -3,12 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyspark.sql.types import StructType
 
 from rheostat.runtime.channels.admission import FREE_ROWS, Admission
 from rheostat.runtime.channels.channel import Channel, create_channel
 from rheostat.runtime.channels.control import Control, write_control
-from rheostat.runtime.channels.data_source import StreamReader
 from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.channels.offset import Offset
 from rheostat.runtime.channels.reader import ChannelReader, Reading
@@ -83,14 +81,6 @@ def test_only_the_first_look_after_a_batch_ends_it():
     admission.asked("a", 10.0)
     admission.asked("a", 500.0)
     assert admission.most_rows() == 350, "half as many for half the time, and less every other time"
-
-
-@pytest.mark.parametrize(("event_time", "is_limited"), [(None, True), ("ts", False)])
-def test_rows_with_event_time_are_not_cut_short(event_time, is_limited, tmp_path):
-    create_channel(Channel(tmp_path / "c", "c", 2, event_time), Disk())
-    options = {"path": str(tmp_path / "c"), "batch_seconds": "5", "consumer": "f@n1"}
-    reader = StreamReader(options, StructType())
-    assert (reader._admission is not None) == is_limited
 
 
 def test_whoever_is_waited_for_is_not_cut_short(tmp_path):

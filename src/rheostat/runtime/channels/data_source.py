@@ -93,17 +93,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: Mapping[str, str], schema: StructType) -> None:
         self._reading = reading_of(options)
         self._max_rows = int(options["max_rows_per_batch"]) if "max_rows_per_batch" in options else None
-        self._admission = self._admitting(options)
+        self._admission = Admission(float(options["batch_seconds"])) if "batch_seconds" in options else None
         self._schema = schema
         self._reader = ChannelReader(self._reading, Disk())
         self._bounded = False
         self._end: Offset | None = None
-
-    def _admitting(self, options: Mapping[str, str]) -> Admission | None:
-        """Only where rows have no event time: how far a reader has come there is a promise to others."""
-        if "batch_seconds" not in options or self._reading.channel.event_time is not None:
-            return None
-        return Admission(float(options["batch_seconds"]))
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Where a query without a checkpoint begins."""
