@@ -176,6 +176,23 @@ def test_a_monitor_tells_of_everything_and_of_nodes_that_fall_silent(tmp_path):
     assert (silent.subject, silent.since_seconds) == (Subject.node("n2"), 1010)
 
 
+@pytest.mark.parametrize(("seconds_ago", "told"), [(10, 900.0), (2, 600.0)])
+def test_what_arrives_is_told_by_what_waits_where_an_operator_does_not_keep_up(seconds_ago, told, tmp_path):
+    """Three instances read 200 rows a second each, 900 arrive; what has waited for two seconds is the next batch."""
+    blueprint, plan, nodes = made_up(tmp_path, 3, 1)
+    for node in nodes.values():
+        node.batches = 20
+    channel = blueprint.inputs_of(plan.with_head("op0")[0])[0]
+    producer = open_producer(DiskLog(channel), Disk(), "source@n0", 1)
+    for number in range(seconds_ago):
+        rows = [Row("source@n0", n, n % 12) for n in range(900)]
+        publish(channel, producer, number, rows, now_ms=(1010 - seconds_ago + number) * 1000)
+    samples = Monitor(blueprint, nodes, MonitorSettings(period_seconds=10)).samples(plan, 1010)
+    seen = Observation(0).updated(samples, 1010)
+    assert seen.value(Subject.operator("op0"), "input_rate") == pytest.approx(told)
+    assert seen.value(Subject.stream("source", "op0"), "input_rate") == pytest.approx(600), "what was read"
+
+
 def test_a_hundred_instances_cost_little(tmp_path):
     blueprint, plan, nodes = made_up(tmp_path, 10, 10)
     assert len(plan.instances) >= 100

@@ -138,8 +138,12 @@ class Monitor:
             status = answers.statuses.get(instance.name, InstanceStatus(instance.name, "stopped"))
             flowed = self._flowed(period, instance, status) if reached else Flowed()
             waits = self._waits(period, instance)
+            arriving = waits.pop("arriving", 0.0)
             for name in instance.operators:
                 figures = {**flowed.figures.get(name, {}), **(waits if name == instance.head else {})}
+                if name == instance.head and arriving > figures.get("input_rate", 0.0):
+                    # What an operator that does not keep up reads is what it can do, not what it would have to.
+                    figures["input_rate"] = arriving
                 if name == instance.head and waits.get("backlog") and not flowed.batches:
                     # No batch has ended, so nothing was measured; but what waits takes as long as it has waited.
                     figures.setdefault("latency_ms", 1000 * waits["lag_seconds"])
@@ -163,14 +167,15 @@ class Monitor:
         return flow.take(reports, period.now - quiet if is_idle else None)
 
     def _waits(self, period: _Period, instance: Instance) -> dict[str, float]:
-        """Backlog and lag of the head, which alone reads channels."""
-        rows, lag = 0, 0.0
+        """Backlog and lag of the head, which alone reads channels, and what arrives if it is behind."""
+        rows, lag, arriving = 0, 0.0, 0.0
         streams = self.blueprint.application.inputs[instance.head]
         for stream, channel in zip(streams, self.blueprint.inputs_of(instance), strict=True):
             found = self._channels.waiting(channel, instance)
             rows, lag = rows + found.rows, max(lag, found.lag_seconds(period.now))
+            arriving += found.arriving_tps(period.now) or 0.0
             period.add_stream(stream.source, stream.target, "backlog", found.rows)
-        return {"backlog": float(rows), "lag_seconds": lag} if streams else {}
+        return {"backlog": float(rows), "lag_seconds": lag, "arriving": arriving} if streams else {}
 
     def _add_rates(self, period: _Period, flowed: Flowed) -> None:
         for (source, target), rate in flowed.received.items():

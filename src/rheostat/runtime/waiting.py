@@ -10,6 +10,8 @@ from rheostat.runtime.channels.offset import Offset, Position, side_by_side
 
 Place = tuple[int, int]
 """Epoch and slot."""
+BEHIND_SECONDS = 3.0
+"""Who has not read what is so old does not keep up: between two batches nothing waits for so long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,14 @@ class Waiting:
     def lag_seconds(self, now_seconds: float) -> float:
         """Age of the oldest, 0 if nothing waits."""
         return 0.0 if self.oldest_ms is None else max(0.0, now_seconds - self.oldest_ms / 1000)
+
+    def arriving_tps(self, now_seconds: float) -> float | None:
+        """What arrives, told by what waits, for whoever does not keep up; None for others.
+
+        The oldest is read first, so that everything since the oldest that waits is waiting.
+        """
+        lag = self.lag_seconds(now_seconds)
+        return self.rows / lag if lag >= BEHIND_SECONDS else None
 
 
 def waiting(log: Log, offsets: Sequence[Offset], groups: Groups) -> Waiting:

@@ -15,13 +15,15 @@ from rheostat.runtime.channels.provenance import (
     ingest_of,
     intake_of,
     local_path,
+    taken_in,
 )
 from rheostat.runtime.channels.segment import write_segment
 
 
-def note(checkpoint, batch, watermark_ms, *offsets):
+def note(checkpoint, batch, watermark_ms, *offsets, planned_ms=0):
     (checkpoint / "offsets").mkdir(exist_ok=True, parents=True)
-    lines = ["v1", json.dumps({"batchWatermarkMs": watermark_ms}), *(format_offset(offset) for offset in offsets)]
+    metadata = json.dumps({"batchWatermarkMs": watermark_ms, "batchTimestampMs": planned_ms})
+    lines = ["v1", metadata, *(format_offset(offset) for offset in offsets)]
     (checkpoint / "offsets" / str(batch)).write_text("\n".join([*lines, "-", '{"other": 1}']))
 
 
@@ -66,6 +68,16 @@ def test_ages_come_from_what_was_consumed_since_the_last_publication(tmp_path):
     assert ingest_of(fragment, 0, -1) == IngestHistogram.of([0])
     assert ingest_of(fragment, 2, 1) == IngestHistogram.of([2, 3])
     assert ingest_of(fragment, 2, 0) == IngestHistogram.of([1, 2, 3]), "batch 1 published nothing"
+
+
+def test_rows_of_a_source_are_as_old_as_the_plan_of_their_batch(tmp_path):
+    """A query from source to sink would seem to take no time at all if they were as old as what it wrote."""
+    note(tmp_path, 3, 0, planned_ms=7000)
+    source = Provenance(FrontierRule.ROWS, checkpoint=tmp_path)
+    assert taken_in(source, 3, 20, 9000) == IngestHistogram(1, {7000: 20})
+    assert taken_in(source, 3, 20, 6990) == IngestHistogram(1, {6990: 20}), "a clock was set back"
+    assert taken_in(source, 4, 20, 9000) == IngestHistogram(1, {9000: 20}), "Spark has no note of the batch"
+    assert taken_in(source, 3, 0, 9000) == IngestHistogram()
 
 
 def test_a_batch_spark_knows_nothing_of_has_no_intake(tmp_path):

@@ -21,7 +21,7 @@
 | outputs | see `format_outputs` |
 | checkpoint, inputs | checkpoint of the query and [path, ...] of the channels it reads |
 | frontier, disorder_ms | see `FrontierRule` |
-| ingest | "inputs", "now" or a column |
+| ingest | "inputs", "now" (when the batch was planned) or a column |
 """
 
 import json

@@ -55,6 +55,8 @@ class Intake:
     """What Spark noted about the input of a batch."""
 
     watermark_us: int
+    planned_ms: int
+    """When the batch was planned, wall time: it holds what had arrived by then."""
     offsets: tuple[Offset, ...]
     """Those of channels, in the order of the query's sources."""
 
@@ -65,10 +67,12 @@ def intake_of(checkpoint: Path, batch: int) -> Intake | None:
         lines = (checkpoint / "offsets" / str(batch)).read_text().splitlines()
     except FileNotFoundError:
         return None
-    watermark_ms = json.loads(lines[1]).get("batchWatermarkMs", 0)
+    metadata = json.loads(lines[1])
+    watermark_ms = metadata.get("batchWatermarkMs", 0)
     sources = [json.loads(line) for line in lines[2:] if line.startswith("{")]
     offsets = [parse_offset(source) for source in sources if "cohorts" in source]
-    return Intake(watermark_ms * 1000 if watermark_ms > 0 else NEVER, tuple(offsets))
+    planned_ms = int(metadata.get("batchTimestampMs", 0))
+    return Intake(watermark_ms * 1000 if watermark_ms > 0 else NEVER, planned_ms, tuple(offsets))
 
 
 def frontier_after(provenance: Provenance, batch: int, latest: int | None) -> int:
@@ -100,6 +104,13 @@ def ingest_of(provenance: Provenance, batch: int, after: int) -> IngestHistogram
         if end.channel in logs:
             parts.append(ingest_histogram(logs[end.channel], _start_of(earlier, index, end), end))
     return IngestHistogram.merged(parts)
+
+
+def taken_in(provenance: Provenance, batch: int, rows: int, now_ms: int) -> IngestHistogram:
+    """Ingest times of rows that come from a source: when the batch was planned, as what it does to them counts."""
+    intake = intake_of(provenance.checkpoint, batch) if provenance.checkpoint is not None else None
+    planned_ms = intake.planned_ms if intake is not None and intake.planned_ms > 0 else now_ms
+    return IngestHistogram(1, {min(planned_ms, now_ms): rows}) if rows else IngestHistogram()
 
 
 def local_path(place: str) -> Path:

@@ -13,7 +13,7 @@ from rheostat.runtime.channels.log import DiskLog
 from rheostat.runtime.channels.manifest import NEVER, Segment
 from rheostat.runtime.channels.outputs import Output, groups_of, stored_columns
 from rheostat.runtime.channels.producer import Batch, Producer, open_producer
-from rheostat.runtime.channels.provenance import Provenance, frontier_after, ingest_of
+from rheostat.runtime.channels.provenance import Provenance, frontier_after, ingest_of, taken_in
 from rheostat.runtime.channels.segment import event_times, write_segment
 
 INGEST_NOW = "now"
@@ -29,7 +29,7 @@ class Writing:
     outputs: tuple[Output, ...]
     provenance: Provenance
     ingest: str = INGEST_INPUTS
-    """Where ingest times come from: the inputs' manifests, "now", or a column with a timestamp."""
+    """Where ingest times come from: the inputs' manifests, "now" (when the batch was planned), or a column."""
     continues: bool = True
     """Batch ids go on where the epoch before ended."""
 
@@ -89,6 +89,8 @@ class ChannelWriter:
             ingest = IngestHistogram.merged(result.ingest for result in results)
             if self._writing.ingest == INGEST_INPUTS:
                 ingest = ingest_of(self._writing.provenance, batch, producer.last_batch())
+            elif self._writing.ingest == INGEST_NOW:
+                ingest = taken_in(self._writing.provenance, batch, ingest.rows, now_ms)
             published += producer.publish(
                 Batch(
                     batch,
