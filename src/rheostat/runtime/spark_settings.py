@@ -34,6 +34,10 @@ LEAN: Mapping[str, tuple[str, str]] = {
     "spark.sql.streaming.metricsEnabled": ("false", "samples come from the query's progress"),
     "spark.sql.adaptive.enabled": ("false", "adaptive plans are off in streaming anyway; explicit for state jobs"),
     "spark.sql.execution.arrow.maxRecordsPerBatch": ("10000", "few large batches between Spark and Python"),
+    "spark.sql.codegen.cache.maxEntries": (
+        "1000",
+        "ten queries fill the usual 100, and what a change starts anew is compiled again: 30 classes with taxi routes",
+    ),
     "spark.python.worker.reuse": ("true", "a new Python worker per task costs more than the task"),
     "spark.python.authenticate.socketTimeout": ("120s", "15 s are not enough for a worker to start on a busy machine"),
     "spark.scheduler.mode": ("FAIR", "a slow query must not make the others of the node wait"),
