@@ -10,8 +10,8 @@ from rheostat.runtime.channels.offset import Offset, Position, side_by_side
 
 Place = tuple[int, int]
 """Epoch and slot."""
-BEHIND_SECONDS = 3.0
-"""Who has not read what is so old does not keep up: between two batches nothing waits for so long."""
+BEHIND_SECONDS = 1.5
+"""What has waited for less says little: rows are published in batches, some every second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +21,20 @@ class Waiting:
     rows: int = 0
     oldest_ms: int | None = None
     """When the oldest of it was published; None if nothing waits."""
+    oldest_rows: int = 0
+    """So many rows were published then: they had arrived before."""
 
     def lag_seconds(self, now_seconds: float) -> float:
         """Age of the oldest, 0 if nothing waits."""
         return 0.0 if self.oldest_ms is None else max(0.0, now_seconds - self.oldest_ms / 1000)
 
     def arriving_tps(self, now_seconds: float) -> float | None:
-        """What arrives, told by what waits, for whoever does not keep up; None for others.
+        """What arrives, told by what waits; None if it has not waited for long enough to tell.
 
         The oldest is read first, so that everything since the oldest that waits is waiting.
         """
         lag = self.lag_seconds(now_seconds)
-        return self.rows / lag if lag >= BEHIND_SECONDS else None
+        return (self.rows - self.oldest_rows) / lag if lag >= BEHIND_SECONDS else None
 
 
 def waiting(log: Log, offsets: Sequence[Offset], groups: Groups) -> Waiting:
@@ -40,15 +42,16 @@ def waiting(log: Log, offsets: Sequence[Offset], groups: Groups) -> Waiting:
 
     Over all instances of a subscription it is what `channels.consumers.lag` tells.
     """
-    rows, oldest = 0, None
+    rows, oldest, oldest_rows = 0, None, 0
     for producer in log.producers():
         for (epoch, slot), owned in _places(log, offsets, groups, producer).items():
             for manifest in _from(log, producer, epoch, slot):
                 mine = manifest.rows_for(owned)
                 rows += mine
-                if mine and (oldest is None or manifest.published_ms < oldest):
+                if mine and (oldest is None or manifest.published_ms <= oldest):
+                    oldest_rows = mine if manifest.published_ms != oldest else oldest_rows + mine
                     oldest = manifest.published_ms
-    return Waiting(rows, oldest)
+    return Waiting(rows, oldest, oldest_rows)
 
 
 def consumed(log: Log, start: Offset, end: Offset) -> list[tuple[str, Manifest]]:
