@@ -1,6 +1,6 @@
 """A load that triples and falls back, on Spark, under every control system and under none.
 
-`python -m experiments.spark.tripling [--controls "edf, threshold" s-edrp ...] [--phase-seconds 80] [--period 10]`
+`python -m experiments.spark.tripling [--controls s-edrp ...] [--calm-seconds 120] [--phase-seconds 80] [--period 10]`
 
 Writes `docs/results/spark_tripling.md` and its picture.
 """
@@ -9,6 +9,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 
@@ -35,46 +36,70 @@ SLOWER = 2.5
 PERIODS_ALLOWED = 3
 
 
+@dataclass(frozen=True, slots=True)
+class Times:
+    """When the load rises and falls, seconds from the start."""
+
+    calm: float
+    """Long enough to learn what there is to learn: planners rely on hops that were measured sixty times."""
+    phase: float
+
+    @property
+    def rise(self) -> tuple[float, float]:
+        """From the rise to the fall."""
+        return self.calm, self.calm + self.phase
+
+    @property
+    def fall(self) -> tuple[float, float]:
+        """From the fall to the end."""
+        return self.calm + self.phase, self.calm + 2 * self.phase
+
+
 def main() -> int:
     """Runs all of them, one after the other; 1 if anything was lost or repeated."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--controls", nargs="+", choices=CONTROLS, default=list(CONTROLS))
-    parser.add_argument("--phase-seconds", type=float, default=80.0)
+    parser.add_argument("--calm-seconds", type=float, default=120.0, help="before the load rises")
+    parser.add_argument("--phase-seconds", type=float, default=80.0, help="of the high load, and after it")
     parser.add_argument("--period", type=float, default=10.0, help="seconds between two decisions")
     chosen = parser.parse_args()
-    seconds = chosen.phase_seconds
-    load = Load((Phase(LOW_TPS, seconds), Phase(HIGH_TPS, seconds), Phase(LOW_TPS, seconds)))
+    times = Times(chosen.calm_seconds, chosen.phase_seconds)
+    load = Load((Phase(LOW_TPS, times.calm), Phase(HIGH_TPS, times.phase), Phase(LOW_TPS, times.phase)))
     spark = create_session(SparkSettings(), 12, "tripling")
     done = []
     for name in chosen.controls:
         with tempfile.TemporaryDirectory(prefix="rheostat-tripling-", ignore_cleanup_errors=True) as folder:
             done.append(run_controlled(name, spark, Path(folder), load, chosen.period))
     spark.stop()
-    write_report(NAME, _page(done, seconds, chosen.period))
-    _draw(done, seconds)
+    write_report(NAME, _page(done, times, chosen.period))
+    _draw(done, times)
     return int(any(one.lost or one.duplicated for one in done))
 
 
-def objective_ms(run: Controlled, seconds: float) -> float | None:
+def objective_ms(run: Controlled, times: Times) -> float | None:
     """What the response time of a run should return to."""
     column = zip(run.recording.seconds, run.recording.column("response_mean_ms"), strict=True)
-    before = [ms for at, ms in column if ms is not None and seconds / 3 <= at < seconds]
+    before = [ms for at, ms in column if ms is not None and times.calm / 3 <= at < times.calm]
     return SLOWER * median(before) if before else None
 
 
-def back_after(run: Controlled, seconds: float) -> list[float | None]:
+def back_after(run: Controlled, times: Times) -> list[float | None]:
     """Seconds after the rise and after the fall of the load until the response time was back; None if it never was."""
-    bound = objective_ms(run, seconds)
-    phases = (seconds, 2 * seconds), (2 * seconds, 3 * seconds)
-    return [None if bound is None else run.back_under_ms(bound, *phase) for phase in phases]
+    bound = objective_ms(run, times)
+    return [None if bound is None else run.back_under_ms(bound, *phase) for phase in (times.rise, times.fall)]
 
 
-def _row(run: Controlled, seconds: float) -> list[object]:
-    high = (seconds, 2 * seconds)
-    bound, back = objective_ms(run, seconds), back_after(run, seconds)
+def _command(runs: Sequence[Controlled], times: Times, period: float) -> str:
+    controls = " ".join(f'"{run.name}"' for run in runs)
+    phases = f"--calm-seconds {times.calm:g} --phase-seconds {times.phase:g} --period {period:g}"
+    return f"`python -m experiments.spark.tripling {phases} --controls {controls}`"
+
+
+def _row(run: Controlled, times: Times) -> list[object]:
+    bound, back, risen = objective_ms(run, times), back_after(run, times), times.calm
     pauses = [note.downtime_seconds for note in run.recording.notes if note.kind == "done"]
-    first = next((move.at_seconds - seconds for move in run.moves if move.by > 0 and move.at_seconds >= seconds), None)
-    replicas = run.replicas("split", *high)
+    first = next((move.at_seconds - risen for move in run.moves if move.by > 0 and move.at_seconds >= risen), None)
+    replicas = run.replicas("split", *times.rise)
     return [
         run.name,
         len(run.moves),
@@ -90,7 +115,7 @@ def _row(run: Controlled, seconds: float) -> list[object]:
     ]
 
 
-def _page(runs: Sequence[Controlled], seconds: float, period: float) -> list[str]:
+def _page(runs: Sequence[Controlled], times: Times, period: float) -> list[str]:
     headers = (
         "control",
         "changes",
@@ -109,28 +134,40 @@ def _page(runs: Sequence[Controlled], seconds: float, period: float) -> list[str
     return [
         "# A load that triples and falls back, on Spark",
         "",
-        f"`python -m experiments.spark.tripling --phase-seconds {seconds:g} --period {period:g}`",
+        _command(runs, times, period),
         "",
         prose(
             f"Word Count on three embedded nodes; a sentence costs a replica of `split` {SERVICE_MS:g} ms, so one can",
-            f"do {1000 / SERVICE_MS:.0f} a second. {LOW_TPS:g} sentences a second for {seconds:g} s, then",
-            f"{HIGH_TPS:g}, then {LOW_TPS:g} again. Managers act every {period:g} s and leave what they have",
-            f"changed alone for {SETTLE_SECONDS:g} s. The objective is {SLOWER:g} times the median response time",
+            f"do {1000 / SERVICE_MS:.0f} a second. {LOW_TPS:g} sentences a second for {times.calm:g} s, then",
+            f"{HIGH_TPS:g} for {times.phase:g} s, then {LOW_TPS:g} again. Managers act every {period:g} s and leave",
+            f"what they have changed alone for {SETTLE_SECONDS:g} s. The objective is {SLOWER:g} times the median response time",
             f"before the load rose; goal: back under it {allowed:g} s after the load has changed. A flap is an",
             f"operator that changes its direction twice within {SETTLE_SECONDS:g} s. Every word was counted again",
             "without Spark.",
         ),
         "",
-        *markdown_table(headers, [_row(run, seconds) for run in runs]),
+        *markdown_table(headers, [_row(run, times) for run in runs]),
         "",
-        *(line for run in runs if run.name != "none" for line in _verdicts(run, seconds, allowed)),
+        *(line for run in runs if run.name != "none" for line in _verdicts(run, times, allowed)),
+        "",
+        "## What they did, and why",
+        "",
+        *markdown_table(
+            ("control", "at s", "what", "why", "pause s"),
+            [
+                [run.name, f"{note.at_seconds:.0f}", note.what, note.why or None, f"{note.downtime_seconds:.1f}"]
+                for run in runs
+                for note in run.recording.notes
+                if note.kind == "done"
+            ],
+        ),
         "",
         f"![Rate, replicas and response time]({NAME}.svg)",
     ]
 
 
-def _verdicts(run: Controlled, seconds: float, allowed: float) -> list[str]:
-    back = back_after(run, seconds)
+def _verdicts(run: Controlled, times: Times, allowed: float) -> list[str]:
+    back = back_after(run, times)
     told = " and ".join("never" if one is None else f"{one:.0f} s" for one in back)
     in_time = all(one is not None and one <= allowed for one in back)
     return [
@@ -140,7 +177,7 @@ def _verdicts(run: Controlled, seconds: float, allowed: float) -> list[str]:
     ]
 
 
-def _draw(runs: Sequence[Controlled], seconds: float) -> None:
+def _draw(runs: Sequence[Controlled], times: Times) -> None:
     figure = new_figure(8, 5)
     replicas, responses = figure.subplots(2, 1, sharex=True)
     for colour, run in zip(COLOURS, runs, strict=False):
@@ -149,7 +186,7 @@ def _draw(runs: Sequence[Controlled], seconds: float) -> None:
         known = [(x, y) for x, y in zip(at, run.recording.column("response_mean_ms"), strict=True) if y is not None]
         responses.plot([x for x, _ in known], [y / 1000 for _, y in known], color=colour)
     for axes in (replicas, responses):
-        axes.axvspan(seconds, 2 * seconds, color="#f1f4f7", zorder=0)
+        axes.axvspan(*times.rise, color="#f1f4f7", zorder=0)
     replicas.set_ylabel("replicas of split")
     replicas.legend(loc="upper right", frameon=False)
     responses.set_ylabel("response time, s")
