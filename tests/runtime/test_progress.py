@@ -33,6 +33,33 @@ def steady(count, *, rows=100, every=0.5, first=0):
     return [report(first + n, 1000 + (first + n) * every, rows) for n in range(count)]
 
 
+def at_a_source(number, end, latest, *, every=2.0, rows=100):
+    """A batch of a query that begins with a source, which has come to `end` of `latest` rows."""
+    offsets = {"numInputRows": rows, "startOffset": None, "endOffset": {"rows": end}, "latestOffset": {"rows": latest}}
+    return {**report(number, 1000 + number * every, rows, counted={"to:sink": rows}), "sources": [offsets]}
+
+
+def test_a_query_that_does_not_keep_up_with_its_source_is_behind():
+    """It reads 50 rows a second, 60 come in; what it reads is what it can do."""
+    flow = Flow(Chain(("source", "sink"), 1))
+    first = flow.take([at_a_source(n, 100 * (n + 1), 120 * (n + 1)) for n in range(3)]).figures["source"]
+    assert (first["backlog"], first["input_rate"]) == (60, pytest.approx(60))
+    second = flow.take([at_a_source(n, 100 * (n + 1), 120 * (n + 1)) for n in range(3, 6)]).figures["source"]
+    assert (second["backlog"], second["input_rate"]) == (120, pytest.approx(60))
+    assert second["lag_seconds"] == pytest.approx(2)
+    assert second["output_rate"] == pytest.approx(50)
+    lost = flow.take([at_a_source(n, 100 * (n + 1), 120 * (n + 1)) for n in range(8, 10)]).figures["source"]
+    assert lost["input_rate"] == pytest.approx(60), "two batches were never told of"
+
+
+@pytest.mark.parametrize("latest", [None, "no number", {"files": 3}, {"rows": "x"}])
+def test_a_source_that_does_not_tell_what_it_has_is_not_said_to_be_behind(latest):
+    told = [at_a_source(n, 100 * n, 0) for n in range(3)]
+    for one in told:
+        one["sources"][0]["latestOffset"] = latest
+    assert not {"backlog", "lag_seconds"} & Flow(Chain(("source",), 1)).take(told).figures["source"].keys()
+
+
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=1, max_size=12))
 def test_every_batch_counts_once_whatever_overlaps(windows):
     ledger, reports = Ledger(), steady(80)

@@ -80,6 +80,8 @@ class Flow:
     _since: float | None = None
     """Up to when everything was counted."""
     _recent: deque[Batch] = field(default_factory=lambda: deque(maxlen=BATCHES_FITTED))
+    _last: Batch | None = None
+    """The last batch of the periods before."""
 
     @property
     def last_batch(self) -> int:
@@ -122,10 +124,30 @@ class Flow:
                 if (rows := _sum([self.chain.rows_out(name, batch) for batch in counted])) is not None:
                     emitted[name] = rows / seconds
         figures = {name: self._figures(name, fresh, inputs, emitted) for name in self.chain.operators}
+        if not self.chain.inputs:
+            head = self.chain.operators[0]
+            figures[head] = {**figures[head], **self._at_the_source(fresh)}
+        self._last = fresh[-1] if fresh else self._last
         cost = self.cost() if fresh else None
         if cost is not None:
             figures = {name: {**known, **self._costs(name, cost, inputs)} for name, known in figures.items()}
         return Flowed(tuple(fresh), received, emitted, figures)
+
+    def _at_the_source(self, fresh: Sequence[Batch]) -> dict[str, float]:
+        """What a source has that was not read, what comes in there, and how far behind that is, where it tells.
+
+        A query from source to sink has nothing else before it: what it reads is what it can do.
+        """
+        if not fresh or (waiting := fresh[-1].behind) is None:
+            return {}
+        found = {"backlog": float(waiting)}
+        # Without the batch just before nobody knows what was read meanwhile.
+        first = self._last if self._last is not None and fresh[0].number == self._last.number + 1 else fresh[0]
+        rows = sum(batch.rows_read for batch in fresh if batch is not first)
+        seconds = fresh[-1].end_seconds - first.end_seconds
+        if first.behind is not None and seconds > 0 and (arrived := rows + waiting - first.behind) > 0:
+            found |= {"input_rate": arrived / seconds, "lag_seconds": waiting * seconds / arrived}
+        return found
 
     def _figures(
         self, name: str, fresh: Sequence[Batch], inputs: Mapping[str, float], emitted: Mapping[str, float]

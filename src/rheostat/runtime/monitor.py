@@ -152,7 +152,8 @@ class Monitor:
             self._add_hops(period, instance, flowed, nodes)
             if reached:
                 subject = Subject.instance(instance.head, instance.node)
-                doing = Doing(subject, status, int(waits.get("backlog", 0)), waits.get("lag_seconds", 0.0))
+                behind = waits or flowed.figures.get(instance.head, {})
+                doing = Doing(subject, status, int(behind.get("backlog", 0)), behind.get("lag_seconds", 0.0))
                 period.doings.append(doing)
 
     def _flowed(self, period: _Period, instance: Instance, status: InstanceStatus) -> Flowed:

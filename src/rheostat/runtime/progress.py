@@ -6,6 +6,7 @@ once. A report of a trigger that ran nothing is no batch.
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -24,6 +25,8 @@ class SourceRead:
     start: str = ""
     """Offset before, as text; empty if there was none."""
     end: str = ""
+    behind: int | None = None
+    """Rows that were there when the batch had ended and were not read; None of a source that does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,12 @@ class Batch:
     def end_seconds(self) -> float:
         """When it was committed."""
         return self.start_seconds + self.duration_ms / 1000
+
+    @property
+    def behind(self) -> int | None:
+        """Rows that all sources had and nobody read; None if one of them does not tell."""
+        parts = [read.behind for read in self.reads]
+        return None if not parts or None in parts else sum(part for part in parts if part is not None)
 
     @property
     def rows_read(self) -> int:
@@ -88,7 +97,12 @@ def read_batch(report: Mapping[str, Any]) -> Batch | None:
         work_ms=float(durations["addBatch"]),
         counted={name: _count(value) for name, value in (report.get("observedMetrics") or {}).items()},
         reads=tuple(
-            SourceRead(int(source["numInputRows"]), _text(source.get("startOffset")), _text(source.get("endOffset")))
+            SourceRead(
+                int(source["numInputRows"]),
+                _text(source.get("startOffset")),
+                _text(source.get("endOffset")),
+                rows_between(source.get("endOffset"), source.get("latestOffset")),
+            )
             for source in report.get("sources") or []
         ),
         state_rows=sum(int(state["numRowsTotal"]) for state in states) if states else None,
@@ -99,6 +113,25 @@ def read_batch(report: Mapping[str, Any]) -> Batch | None:
 def _count(observed: Any) -> int:
     """An observation is a row with one column; as JSON it is an object or a list."""
     return int(observed["rows"] if isinstance(observed, Mapping) else observed[0])
+
+
+def rows_between(end: Any, latest: Any) -> int | None:
+    """How much further the latest offset is, if both count rows: in one number, or in one for each part of a source.
+
+    >>> rows_between({"clicks": {"0": 10, "1": 20}}, {"clicks": {"0": 15, "1": 20}})
+    5
+    >>> rows_between({"rows": 10}, None)
+    """
+    if isinstance(end, str) and isinstance(latest, str):
+        with suppress(ValueError):
+            return rows_between(json.loads(end), json.loads(latest))
+        return None
+    if isinstance(end, Mapping) and isinstance(latest, Mapping) and end.keys() == latest.keys():
+        parts = [rows_between(end[key], latest[key]) for key in end]
+        return None if None in parts else sum(part for part in parts if part is not None)
+    if isinstance(end, int) and isinstance(latest, int):
+        return max(0, latest - end)
+    return None
 
 
 def _text(offset: Any) -> str:
