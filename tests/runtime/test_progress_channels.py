@@ -193,6 +193,22 @@ def test_what_arrives_is_told_by_what_waits_where_an_operator_does_not_keep_up(s
     assert seen.value(Subject.stream("source", "op0"), "input_rate") == pytest.approx(600), "what was read"
 
 
+def test_a_query_that_is_behind_its_source_is_a_symptom(tmp_path):
+    blueprint, plan, nodes = made_up(tmp_path, 3, 1)
+    told = nodes["n0"].progress
+
+    def behind(instance, after=-1):
+        offsets = {"numInputRows": 100, "endOffset": {"rows": 100}, "latestOffset": {"rows": 9100}}
+        at_the_source = nodes["n0"].instances[instance][0] == "source"
+        return [{**one, "sources": [offsets]} if at_the_source else one for one in told(instance, after)]
+
+    nodes["n0"].batches, nodes["n0"].progress = 20, behind
+    monitor = Monitor(blueprint, nodes, MonitorSettings(period_seconds=10))
+    monitor.samples(plan, 1010)
+    lags = [one for one in monitor.symptoms if "9000 rows" in one.what]
+    assert [one.subject for one in lags] == [Subject.instance("source", "n0")]
+
+
 def test_a_hundred_instances_cost_little(tmp_path):
     blueprint, plan, nodes = made_up(tmp_path, 10, 10)
     assert len(plan.instances) >= 100

@@ -5,8 +5,10 @@ from tests.runtime.channels.world import Row, channel_at, opened, table_of
 
 from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.channels.histogram import IngestHistogram
+from rheostat.runtime.channels.log import DiskLog
 from rheostat.runtime.channels.manifest import NEVER
 from rheostat.runtime.channels.offset import Cohort, Offset, Position, format_offset
+from rheostat.runtime.channels.outputs import Output
 from rheostat.runtime.channels.producer import Batch
 from rheostat.runtime.channels.provenance import (
     FrontierRule,
@@ -18,6 +20,7 @@ from rheostat.runtime.channels.provenance import (
     taken_in,
 )
 from rheostat.runtime.channels.segment import write_segment
+from rheostat.runtime.channels.writer import INGEST_NOW, ChannelWriter, Writing
 
 
 def note(checkpoint, batch, watermark_ms, *offsets, planned_ms=0):
@@ -86,3 +89,14 @@ def test_a_batch_spark_knows_nothing_of_has_no_intake(tmp_path):
 
 def test_paths_may_be_written_as_spark_does():
     assert local_path("file:///a/b%20c") == local_path("/a/b c")
+
+
+def test_a_writer_dates_the_rows_of_a_source_by_the_plan_of_their_batch(tmp_path):
+    channel = channel_at(tmp_path / "c")
+    note(tmp_path / "k", 0, 0, planned_ms=7000)
+    provenance = Provenance(FrontierRule.ROWS, checkpoint=tmp_path / "k")
+    writer = ChannelWriter(Writing("p", 1, (Output(str(channel.path)),), provenance, INGEST_NOW), Disk())
+    writer.declare(0)
+    written = writer.write(table_of([Row("p", 0, 0), Row("p", 1, 0)]).to_batches(), 0, 8000)
+    writer.publish(0, [written], 9000)
+    assert DiskLog(channel).entry("p", 1, 0).ingest == IngestHistogram(1, {7000: 2})
