@@ -12,19 +12,24 @@ from rheostat.runtime.batch_cost import fitted
 from rheostat.runtime.flow import Chain, Flow, together
 from rheostat.runtime.progress import Ledger, read_batch
 
-CHAIN = Chain(("split", "count"), 2, ("sentences",), "count")
+CHAIN = Chain(("split", "count"), 2, {"sentences": "sentences--split"}, "count")
+
+
+def read(channel, rows):
+    return {"numInputRows": rows, "startOffset": None, "endOffset": {"channel": channel, "cohorts": []}}
 
 
 def report(number, start, rows, *, counted=None, work_ms=50.0, duration_ms=80.0, state=None, query="q"):
     """A report as Spark writes it; the chain has twice as many rows inside as it reads."""
-    observed = {"in:0": rows, "to:count": 2 * rows, "out": rows} if counted is None else counted
+    observed = {"to:count": 2 * rows} if counted is None else counted
     return {
         "id": query,
         "batchId": number,
         "timestamp": datetime.fromtimestamp(start, UTC).isoformat().replace("+00:00", "Z"),
         "durationMs": {"addBatch": work_ms, "triggerExecution": duration_ms},
         "observedMetrics": {name: {"rows": count} for name, count in observed.items()},
-        "sources": [{"numInputRows": rows, "startOffset": None, "endOffset": None}],
+        "sources": [read("sentences--split", rows)],
+        "sink": {"description": "channels", "numOutputRows": rows},
         "stateOperators": [] if state is None else [{"numRowsTotal": state, "memoryUsedBytes": 640}],
     }
 
@@ -79,16 +84,47 @@ def test_a_trigger_that_ran_nothing_is_no_batch():
 
 
 def test_observations_come_as_objects_or_as_lists():
-    remote = {**report(0, 1000, 9), "observedMetrics": {"in:0": [9]}}
-    assert read_batch(remote).rows("in:0") == 9
+    remote = {**report(0, 1000, 9), "observedMetrics": {"to:count": [9]}}
+    assert read_batch(remote).rows("to:count") == 9
 
 
 def test_an_observation_spark_left_out_is_nothing_only_if_nothing_was_read():
     assert read_batch(report(0, 1000, 0, counted={})).rows("to:count") == 0
     assert read_batch(report(0, 1000, 9, counted={})).rows("to:count") is None
-    joined = report(0, 1000, 9, counted={"in:0": 9})
-    joined["sources"].append({"numInputRows": 0, "startOffset": None, "endOffset": None})
-    assert read_batch(joined).rows("in:1") == 0
+
+
+def test_what_each_input_brought_is_told_by_its_channel_in_whatever_order_spark_reads_them():
+    """`right.join(left)`: the plan begins with the second input."""
+    joined = report(0, 1000, 9, counted={})
+    joined["sources"] = [read("clicks--join", 7), read("views--join", 2)]
+    chain = Chain(("join",), 1, {"views": "views--join", "clicks": "clicks--join"})
+    batch = read_batch(joined)
+    assert chain.received(batch) == {("views", "join"): 2, ("clicks", "join"): 7}
+    assert chain.rows_in("join", batch) == 9
+    assert Chain(("join",), 1, {"other": "other--join"}).rows_in("join", batch) is None
+
+
+def test_ticks_of_event_time_are_read_but_are_no_rows():
+    ticked = read_batch(report(0, 1000, 9, counted={"from:sentences--split": 8}))
+    assert CHAIN.rows_in("split", ticked) == 8
+
+
+@pytest.mark.parametrize(
+    ("last", "counted", "written", "rows"),
+    [
+        ("results, append", {}, 5, (5, 5)),
+        ("results, update", {"to:keep": 6}, -1, (6, 6)),
+        ("operator, append", {"to:keep": 6}, 5, (6, 5)),
+        ("operator, update", {"to:keep": 6, "out": 4}, -1, (6, 4)),
+        ("a sink of the user's", {"to:keep": 6}, -1, (6, None)),
+    ],
+)
+def test_what_the_last_operator_emits_is_told_by_the_sink_or_by_an_observation(last, counted, written, rows):
+    told = report(0, 1000, 9, counted=counted) | {"sink": {"description": "some", "numOutputRows": written}}
+    chain = Chain(("count", "keep"), 1, {"split": "split--count"}, ends_in_results=last.startswith("results"))
+    batch = read_batch(told)
+    assert (chain.rows_in("keep", batch), chain.rows_out("keep", batch)) == rows
+    assert chain.rows_out("count", batch) == rows[0]
 
 
 @given(st.integers(2, 60), st.integers(1, 59))

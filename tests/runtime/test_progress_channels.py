@@ -29,7 +29,7 @@ from rheostat.runtime.schemas import Columns
 from rheostat.runtime.specs import Blueprint
 from rheostat.runtime.waiting import Tail, consumed, waiting
 from tests.runtime.channels.world import Row, channel_at, opened, publish
-from tests.runtime.test_progress import report
+from tests.runtime.test_progress import read, report
 
 HALVES = (frozenset({0, 1}), frozenset({2, 3}))
 
@@ -103,10 +103,12 @@ class MadeUpNode:
 
     def progress(self, instance, after=-1):
         chain = self.instances[instance]
-        counted = {"in:0": 100, "out": 100} | {f"to:{name}": 100 for name in chain[1:]}
+        counted = {f"to:{name}": 100 for name in chain[1:]}
+        channels = [f"{stream.source}--{chain[0]}" for stream in self.blueprint.application.inputs[chain[0]]]
         first = max(after + 1, self.batches - 100)
         return [
             report(n, 1000 + n / 2, 100 + n % 7 * 20, counted=counted, work_ms=60 + n % 7 * 20, query=instance, state=9)
+            | {"sources": [read(channel, 100) for channel in channels]}
             for n in range(first, self.batches)
         ]
 

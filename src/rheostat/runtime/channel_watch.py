@@ -73,13 +73,13 @@ class ChannelWatch:
         offsets = self._offsets[channel.path].get(instance.head, [])
         return waiting(self._logs[channel.path], offsets, instance.groups)
 
-    def passed(self, channel: Channel, number: int, batches: Iterable[Batch]) -> Passed:
-        """What these batches consumed of a channel that is the n-th input of their query."""
+    def passed(self, channel: Channel, batches: Iterable[Batch]) -> Passed:
+        """What these batches consumed of a channel."""
         hops: dict[str, Hops] = {}
         responses = []
         for batch in batches:
             finished_ms = batch.end_seconds * 1000
-            for producer, manifest in self._consumed(channel, number, batch):
+            for producer, manifest in self._consumed(channel, batch):
                 took = max(0.0, finished_ms - manifest.published_ms)
                 hops[producer] = hops.get(producer, Hops()) + Hops(manifest.rows, manifest.rows * took)
                 responses.append(ResponseTimes.of(manifest.ingest, finished_ms))
@@ -92,10 +92,10 @@ class ChannelWatch:
             ResponseTimes.of(manifest.ingest, manifest.published_ms) for manifest in tail.fresh(since_ms)
         )
 
-    def _consumed(self, channel: Channel, number: int, batch: Batch) -> Iterable[tuple[str, Manifest]]:
-        read = batch.reads[number] if number < len(batch.reads) else None
-        if read is None or not read.end or read.end == read.start:
+    def _consumed(self, channel: Channel, batch: Batch) -> Iterable[tuple[str, Manifest]]:
+        read = batch.read_of(channel.name)
+        if read is None or read.end == read.start:
             return ()
         end = parse_offset(read.end)
         start = parse_offset(read.start) if read.start else Offset.start(end.channel, end.groups)
-        return consumed(self._logs[channel.path], start, end) if end.channel == channel.name else ()
+        return consumed(self._logs[channel.path], start, end)

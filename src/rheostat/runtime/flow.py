@@ -21,38 +21,64 @@ OUT = "out"
 """Observation of what the last operator emits."""
 
 
+def into(operator: str) -> str:
+    """Observation of what an operator inside the chain takes in."""
+    return f"to:{operator}"
+
+
+def out_of(channel: str) -> str:
+    """Observation of what the first operator takes in from a channel, by the channel's name."""
+    return f"from:{channel}"
+
+
 @dataclass(frozen=True, slots=True)
 class Chain:
     """The operators of an instance and what they are connected to."""
 
     operators: tuple[str, ...]
     replicas: int
-    inputs: tuple[str, ...] = ()
-    """Where each input of the head comes from; none if it is a source."""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    """Where each input of the head comes from, and by which channel; none if it is a source."""
     stateful: str = ""
     """The operator that has the state, if one has."""
+    ends_in_results: bool = False
+    """The last operator keeps what it is given: it takes in what the sink of the query is given."""
 
     def received(self, batch: Batch) -> dict[tuple[str, str], int | None]:
         """Rows by stream (source, target) that a batch moved into operators, also inside the chain."""
         head = self.operators[0]
-        found = {(source, head): batch.rows(f"in:{number}") for number, source in enumerate(self.inputs)}
-        return found | {(a, b): batch.rows(f"to:{b}") for a, b in pairwise(self.operators)}
+        found = {(source, head): self._taken(source, batch) for source in self.inputs}
+        return found | {(a, b): self._into(b, batch) for a, b in pairwise(self.operators)}
 
     def rows_in(self, operator: str, batch: Batch) -> int | None:
         """Rows an operator took in; of a source, what it brought."""
         if operator != self.operators[0]:
-            return batch.rows(f"to:{operator}")
+            return self._into(operator, batch)
         if not self.inputs:
             return batch.rows_read
-        parts = [batch.rows(f"in:{number}") for number in range(len(self.inputs))]
-        return _sum(parts)
+        return _sum([self._taken(source, batch) for source in self.inputs])
 
     def rows_out(self, operator: str, batch: Batch) -> int | None:
-        """Rows an operator emitted; None of a sink of the user's, which tells nobody."""
+        """Rows an operator emitted; None of a sink of the user's that tells nobody."""
         position = self.operators.index(operator) + 1
-        return (
-            batch.rows(f"to:{self.operators[position]}") if position < len(self.operators) else batch.counted.get(OUT)
-        )
+        if position < len(self.operators):
+            return self._into(self.operators[position], batch)
+        if self.ends_in_results and self.operators[1:]:
+            return self._into(operator, batch)
+        return batch.counted.get(OUT, batch.written)
+
+    def _taken(self, source: str, batch: Batch) -> int | None:
+        """Observed where rows are read that are none (ticks of event time), else what Spark says was read."""
+        observed = batch.counted.get(out_of(self.inputs[source]))
+        if observed is not None:
+            return observed
+        read = batch.read_of(self.inputs[source])
+        return None if read is None else read.rows
+
+    def _into(self, operator: str, batch: Batch) -> int | None:
+        rows = batch.rows(into(operator))
+        is_kept = self.ends_in_results and operator == self.operators[-1]
+        return batch.written if rows is None and is_kept else rows
 
 
 @dataclass(frozen=True, slots=True)

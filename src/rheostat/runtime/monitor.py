@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from rheostat.errors import RuntimeFault
 from rheostat.model.application import Kind
 from rheostat.model.observation import Sample, Subject
+from rheostat.runtime.api import RESULTS_SINK
 from rheostat.runtime.batch_cost import BatchCost
 from rheostat.runtime.channel_watch import ChannelWatch, Hops
 from rheostat.runtime.flow import Chain, Flow, Flowed, together
@@ -189,7 +190,7 @@ class Monitor:
         streams = self.blueprint.application.inputs[instance.head]
         writes_channels = bool(self.blueprint.outputs_of(instance))
         for number, channel in enumerate(self.blueprint.inputs_of(instance)):
-            passed = self._channels.passed(channel, number, flowed.batches)
+            passed = self._channels.passed(channel, flowed.batches)
             for producer, hops in passed.hops.items():
                 _count(period.hops, Subject.stream(streams[number].source, streams[number].target), hops)
                 if nodes.get(producer, instance.node) != instance.node:
@@ -215,8 +216,15 @@ class Monitor:
     def _chain(self, instance: Instance) -> Chain:
         application = self.blueprint.application
         stateful = [name for name in instance.operators if application.by_name[name].is_stateful]
-        inputs = tuple(stream.source for stream in application.inputs[instance.head])
-        return Chain(instance.operators, instance.replicas, inputs, stateful[0] if stateful else "")
+        sources = (stream.source for stream in application.inputs[instance.head])
+        channels = (channel.name for channel in self.blueprint.inputs_of(instance))
+        return Chain(
+            instance.operators,
+            instance.replicas,
+            dict(zip(sources, channels, strict=True)),
+            stateful[0] if stateful else "",
+            ends_in_results=application.by_name[instance.operators[-1]].code == RESULTS_SINK,
+        )
 
 
 def _count(hops: dict[Subject, Hops], subject: Subject, more: Hops) -> None:

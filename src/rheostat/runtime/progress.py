@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-SINGLE_INPUT = 1
 NUMBERS_REMEMBERED = 1000
 """So many batch numbers back a repetition is recognised; Spark repeats its last hundred reports."""
 SIZE_ON_DISK = "rocksdbSstFileSize"
@@ -27,6 +26,8 @@ class SourceRead:
     end: str = ""
     behind: int | None = None
     """Rows that were there when the batch had ended and were not read; None of a source that does not tell."""
+    channel: str = ""
+    """Its name, if it is a channel. Spark tells the reads in the order of its plan, not in that of the inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class Batch:
     counted: Mapping[str, int]
     """Rows by the name of the observation."""
     reads: tuple[SourceRead, ...] = ()
+    written: int | None = None
+    """Rows the sink was given; None of one that does not tell."""
     state_rows: int | None = None
     """Rows in the state store afterwards; None without state."""
     state_bytes: int | None = None
@@ -66,21 +69,17 @@ class Batch:
         """Rows all sources handed over."""
         return sum(read.rows for read in self.reads)
 
+    def read_of(self, channel: str) -> SourceRead | None:
+        """What it took from a channel; None if it does not read that one."""
+        return next((read for read in self.reads if read.channel == channel), None)
+
     def rows(self, observation: str) -> int | None:
         """Rows that passed an observation; None if it is not known.
 
-        Spark leaves out what it optimised away: the observation of an input that was empty.
+        Spark leaves out what it optimised away: observations behind inputs that were empty.
         """
         found = self.counted.get(observation)
-        if found is None and self._was_empty(observation):
-            return 0
-        return found
-
-    def _was_empty(self, observation: str) -> bool:
-        kind, _, number = observation.partition(":")
-        if kind == "in" and len(self.reads) > SINGLE_INPUT and number.isdigit() and int(number) < len(self.reads):
-            return self.reads[int(number)].rows == 0
-        return self.rows_read == 0
+        return 0 if found is None and self.rows_read == 0 else found
 
 
 def read_batch(report: Mapping[str, Any]) -> Batch | None:
@@ -102,9 +101,11 @@ def read_batch(report: Mapping[str, Any]) -> Batch | None:
                 _text(source.get("startOffset")),
                 _text(source.get("endOffset")),
                 rows_between(source.get("endOffset"), source.get("latestOffset")),
+                _channel(source.get("endOffset")),
             )
             for source in report.get("sources") or []
         ),
+        written=_written(report.get("sink") or {}),
         state_rows=sum(int(state["numRowsTotal"]) for state in states) if states else None,
         state_bytes=sum(_state_bytes(state) for state in states) if states else None,
     )
@@ -132,6 +133,17 @@ def rows_between(end: Any, latest: Any) -> int | None:
     if isinstance(end, int) and isinstance(latest, int):
         return max(0, latest - end)
     return None
+
+
+def _channel(offset: Any) -> str:
+    """The name in an offset of a channel."""
+    return str(offset.get("channel", "")) if isinstance(offset, Mapping) else ""
+
+
+def _written(sink: Mapping[str, Any]) -> int | None:
+    """Spark says -1 of a sink that does not count, as `foreachBatch`."""
+    rows = int(sink.get("numOutputRows", -1))
+    return rows if rows >= 0 else None
 
 
 def _text(offset: Any) -> str:

@@ -1,4 +1,8 @@
-"""From the description of an instance to a running Structured Streaming query."""
+"""From the description of an instance to a running Structured Streaming query.
+
+Rows are counted at every boundary between operators. An observation costs some twenty milliseconds a batch, however few
+the rows: where Spark's own progress says the same (what was read, what was written), there is none.
+"""
 
 import json
 from typing import Any
@@ -11,10 +15,12 @@ from pyspark.sql.types import BooleanType, StructField, StructType
 
 from rheostat.runtime.api import RESULTS_SINK
 from rheostat.runtime.channels.batch_sink import into_channels
+from rheostat.runtime.channels.channel import load_channel
 from rheostat.runtime.channels.data_source import FORMAT, TICK, register
 from rheostat.runtime.channels.outputs import Grouping, Output, format_outputs
 from rheostat.runtime.channels.routing import routed
 from rheostat.runtime.channels.segment import KEY_GROUP
+from rheostat.runtime.flow import OUT, into, out_of
 from rheostat.runtime.instance import Input, InstanceSpec, Step
 from rheostat.runtime.operator_code import called, load_function
 from rheostat.runtime.spark_session import activate
@@ -28,8 +34,8 @@ def start_query(spark: SparkSession, spec: InstanceSpec, *, once: bool = False) 
     activate(session)
     register(session)
     frame = _chain(session, spec)
-    mode = "update" if any(step.update for step in spec.steps) else "append"
-    writer = frame if isinstance(frame, DataStreamWriter) else _to_channels(frame, spec, mode)
+    mode = _mode(spec)
+    writer = frame if isinstance(frame, DataStreamWriter) else _to_channels(frame, spec)
     writer = writer.queryName(spec.name).outputMode(mode).option("checkpointLocation", spec.checkpoint)
     trigger = {"once": True} if once else {"processingTime": f"{spec.trigger_ms} milliseconds"}
     return writer.trigger(**trigger).start()
@@ -41,11 +47,10 @@ def _chain(session: SparkSession, spec: InstanceSpec) -> DataFrame | DataStreamW
     if head.kind == "source":
         frame: Any = _call(spec, head, session)
     else:
-        frames = [_read(session, spec, part) for part in spec.inputs]
-        received = [part.observe(f"in:{number}", F.count(F.lit(1)).alias("rows")) for number, part in enumerate(frames)]
-        frame = _call(spec, head, *received)
+        frame = _call(spec, head, *(_read(session, spec, part) for part in spec.inputs))
     for step in rest:
-        frame = _observed(frame, step)
+        if step.code != RESULTS_SINK or _mode(spec) == "update":
+            frame = _observed(frame, into(step.name))
         if step.watermark:
             frame = frame.withWatermark(step.watermark, f"{step.watermark_seconds} seconds")
         frame = _call(spec, step, frame)
@@ -53,9 +58,13 @@ def _chain(session: SparkSession, spec: InstanceSpec) -> DataFrame | DataStreamW
     return chain
 
 
-def _observed(frame: DataFrame, step: Step) -> DataFrame:
-    """Counts what flows into a step inside the chain."""
-    return frame.observe(f"to:{step.name}", F.count(F.lit(1)).alias("rows"))
+def _mode(spec: InstanceSpec) -> str:
+    return "update" if any(step.update for step in spec.steps) else "append"
+
+
+def _observed(frame: DataFrame, name: str) -> DataFrame:
+    """Counts what flows by."""
+    return frame.observe(name, F.count(F.lit(1)).alias("rows"))
 
 
 def _call(spec: InstanceSpec, step: Step, *inputs: Any) -> Any:
@@ -94,10 +103,11 @@ def _read(session: SparkSession, spec: InstanceSpec, part: Input) -> DataFrame:
     frame = session.readStream.format(FORMAT).schema(ticked).options(**options).load()
     marked = frame.withWatermark(part.watermark, f"{part.watermark_seconds} seconds")
     # The condition names the event time, else Spark would push it below the watermark and the ticks would never count.
-    return marked.where(F.col(TICK).isNull() | F.col(part.watermark).isNull()).drop(TICK)
+    rows = marked.where(F.col(TICK).isNull() | F.col(part.watermark).isNull()).drop(TICK)
+    return _observed(rows, out_of(load_channel(part.channel).name))
 
 
-def _to_channels(frame: DataFrame, spec: InstanceSpec, mode: str) -> DataStreamWriter:
+def _to_channels(frame: DataFrame, spec: InstanceSpec) -> DataStreamWriter:
     outputs = [
         Output(part.channel, Grouping.KEY, (), KEY_GROUP)
         if part.grouping == Grouping.KEY and part.key == (KEY_GROUP,)
@@ -113,6 +123,8 @@ def _to_channels(frame: DataFrame, spec: InstanceSpec, mode: str) -> DataStreamW
         "inputs": json.dumps([part.channel for part in spec.inputs]),
         "frontier": spec.frontier,
     }
-    emitted = frame.observe("out", F.count(F.lit(1)).alias("rows"))
-    writer = routed(emitted, outputs).writeStream
-    return writer.foreachBatch(into_channels(options)) if mode == "update" else writer.format(FORMAT).options(**options)
+    if _mode(spec) == "append":
+        return routed(frame, outputs).writeStream.format(FORMAT).options(**options)
+    # Spark does not know what is written by foreachBatch. What results are given was counted before.
+    emitted = frame if spec.steps[-1].code == RESULTS_SINK and spec.steps[1:] else _observed(frame, OUT)
+    return routed(emitted, outputs).writeStream.foreachBatch(into_channels(options))
