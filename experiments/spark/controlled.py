@@ -28,7 +28,7 @@ CONTROLS: Mapping[str, ControlSettings] = {
     "edf, model-based": ControlSettings(
         "edf",
         "model-based",
-        {"rate_quantum_tps": 10.0, "rate_levels": 10, "learning_rate": 0.5, "sweeps": 50, "latency_bound_ms": 3000.0},
+        {"rate_quantum_tps": 10.0, "rate_levels": 10, "learning_rate": 0.5, "sweeps": 50, "latency_bound_ms": 2000.0},
     ),
     "elastic-storm": ControlSettings("elastic-storm", options={"cooldown_invocations": 1, "scale_in": 0.3}),
     "s-edrp": ControlSettings("s-edrp"),
