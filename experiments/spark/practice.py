@@ -13,7 +13,7 @@ from rheostat.simulation.scenario import Scenario
 from rheostat.simulation.workload import CurveWorkload
 
 RATES_TPS = (10, 20, 30, 40, 50, 60, 70, 80)
-STAY_SECONDS, TIMES = 60.0, 3
+STAY_SECONDS, TIMES = 120.0, 4
 SECONDS = 2 * len(RATES_TPS) * STAY_SECONDS * TIMES
 CURVE = "; ".join(f"{rate} for {STAY_SECONDS:g}" for rate in (*RATES_TPS, *reversed(RATES_TPS))) + "; repeat"
 """Up and down, and at every rate for as long as it takes to see what it does to how many replicas."""
@@ -22,7 +22,7 @@ PAUSE_SECONDS = 3.0
 
 
 def practised(load: Load, settings: ControlSettings) -> tuple[Entry, ...]:
-    """What managers with these settings have learned after three quarters of an hour, which take seconds."""
+    """What managers with these settings have learned after two hours, which take seconds."""
     period = settings.manager_period()
     scenario = Scenario(
         load.application(),
