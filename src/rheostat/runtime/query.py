@@ -34,6 +34,9 @@ def start_query(spark: SparkSession, spec: InstanceSpec, *, once: bool = False) 
     activate(session)
     register(session)
     frame = _chain(session, spec)
+    if spec.inputs and _leaves(frame) > len(spec.inputs):
+        # An operator uses an input twice: Spark reads it twice, and says so.
+        frame = _chain(session, spec, reads_count_once=False)
     mode = _mode(spec)
     writer = frame if isinstance(frame, DataStreamWriter) else _to_channels(frame, spec)
     writer = writer.queryName(spec.name).outputMode(mode).option("checkpointLocation", spec.checkpoint)
@@ -41,13 +44,17 @@ def start_query(spark: SparkSession, spec: InstanceSpec, *, once: bool = False) 
     return writer.trigger(**trigger).start()
 
 
-def _chain(session: SparkSession, spec: InstanceSpec) -> DataFrame | DataStreamWriter:
+def _chain(session: SparkSession, spec: InstanceSpec, *, reads_count_once: bool = True) -> DataFrame | DataStreamWriter:
     """The chain of operators over its inputs; a sink of the user's ends it with a writer."""
     head, *rest = spec.steps
     if head.kind == "source":
         frame: Any = _call(spec, head, session)
     else:
-        frame = _call(spec, head, *(_read(session, spec, part) for part in spec.inputs))
+        frames = [_read(session, spec, part) for part in spec.inputs]
+        told = [reads_count_once and not part.watermark for part in spec.inputs]
+        names = [out_of(load_channel(part.channel).name) for part in spec.inputs]
+        parts = zip(frames, told, names, strict=True)
+        frame = _call(spec, head, *(part if known else _observed(part, name) for part, known, name in parts))
     for step in rest:
         if step.code != RESULTS_SINK or _mode(spec) == "update":
             frame = _observed(frame, into(step.name))
@@ -56,6 +63,12 @@ def _chain(session: SparkSession, spec: InstanceSpec) -> DataFrame | DataStreamW
         frame = _call(spec, step, frame)
     chain: DataFrame | DataStreamWriter = frame
     return chain
+
+
+def _leaves(chain: Any) -> int:
+    """How often anything is read."""
+    frame = chain._df if isinstance(chain, DataStreamWriter) else chain  # noqa: SLF001 - Spark has no other way
+    return int(frame._jdf.queryExecution().analyzed().collectLeaves().size())  # noqa: SLF001 - the same
 
 
 def _mode(spec: InstanceSpec) -> str:
@@ -103,8 +116,7 @@ def _read(session: SparkSession, spec: InstanceSpec, part: Input) -> DataFrame:
     frame = session.readStream.format(FORMAT).schema(ticked).options(**options).load()
     marked = frame.withWatermark(part.watermark, f"{part.watermark_seconds} seconds")
     # The condition names the event time, else Spark would push it below the watermark and the ticks would never count.
-    rows = marked.where(F.col(TICK).isNull() | F.col(part.watermark).isNull()).drop(TICK)
-    return _observed(rows, out_of(load_channel(part.channel).name))
+    return marked.where(F.col(TICK).isNull() | F.col(part.watermark).isNull()).drop(TICK)
 
 
 def _to_channels(frame: DataFrame, spec: InstanceSpec) -> DataStreamWriter:
