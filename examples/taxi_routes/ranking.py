@@ -5,12 +5,17 @@
 | countByWindow | key_group, minute, route, trips: every route of the window, when all its trips are counted |
 | partialRank | minute, key_group, top: array of (route, trips). One row per minute and key group, be it empty |
 | globalRank | minute (timestamp), ranking: array of (route, trips), when all key groups have reported |
+
+Where many rows meet Python they go as arrays: a window leaves `CountByWindow` as one row and becomes a row per route in
+Spark, and `partialRank` ranks every Arrow batch as a whole before the few rows that are left reach its state.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
@@ -20,6 +25,9 @@ from rheostat.runtime.api import operator
 from rheostat.runtime.service_time import with_service_time
 
 _TOP = "array<struct<route: string, trips: bigint>>"
+_COUNTED = "routes array<string>, trips array<bigint>"
+_RANKED = f"key_group int, minute bigint, {_COUNTED}, counted bigint"
+"""The first ten of what has arrived for a minute, and how many trips all of it has. Routes are null in a tick."""
 
 
 @operator(key="key_group", max_replicas=3)
@@ -28,16 +36,20 @@ def count_by_window(routes: DataFrame, ticks: DataFrame, *, service_ms: float = 
     rows = with_service_time(routes, service_ms).select(
         "key_group", "minute", "route", F.lit(1).cast("bigint").alias("trips")
     )
-    output = "key_group int, minute bigint, route string, trips bigint"
-    grouped = rows.unionByName(_awaited(ticks)).groupBy("key_group")
-    return grouped.transformWithState(CountByWindow(), output, "append", "none")
+    ticking = _awaited(ticks).select("key_group", "minute", F.lit(None).cast("string").alias("route"), "trips")
+    grouped = rows.unionByName(ticking).groupBy("key_group")
+    output = f"key_group int, minute bigint, {_COUNTED}"
+    windows = grouped.transformWithState(CountByWindow(), output, "append", "none")
+    return windows.select("key_group", "minute", F.inline(F.arrays_zip("routes", "trips")).alias("route", "trips"))
 
 
 @operator(key="key_group", max_replicas=3)
 def partial_rank(counts: DataFrame, ticks: DataFrame, *, service_ms: float = 0.0) -> DataFrame:
     """The first ten of every key group and minute."""
     rows = with_service_time(counts, service_ms).select("key_group", "minute", "route", "trips")
-    grouped = rows.unionByName(_awaited(ticks)).groupBy("key_group")
+    nothing = ("CAST(NULL AS ARRAY<STRING>) AS routes", "CAST(NULL AS ARRAY<BIGINT>) AS trips")
+    ticking = _awaited(ticks).selectExpr("key_group", "minute", *nothing, "trips AS counted")
+    grouped = rows.mapInArrow(ranked, _RANKED).unionByName(ticking).groupBy("key_group")
     return grouped.transformWithState(PartialRank(), f"minute bigint, key_group int, top {_TOP}", "append", "none")
 
 
@@ -45,18 +57,39 @@ def partial_rank(counts: DataFrame, ticks: DataFrame, *, service_ms: float = 0.0
 def global_rank(reports: DataFrame, *, groups: int, service_ms: float = 0.0) -> DataFrame:
     """The first ten of every minute."""
     grouped = with_service_time(reports, service_ms).groupBy("minute")
-    ranked = grouped.transformWithState(GlobalRank(groups), f"minute bigint, ranking {_TOP}", "append", "none")
-    return ranked.select(F.timestamp_seconds(60 * F.col("minute")).alias("minute"), "ranking")
+    closed = grouped.transformWithState(GlobalRank(groups), f"minute bigint, ranking {_TOP}", "append", "none")
+    return closed.select(F.timestamp_seconds(60 * F.col("minute")).alias("minute"), "ranking")
 
 
 def _awaited(ticks: DataFrame) -> DataFrame:
-    """What a tick says to one key group: a row without a route, with the trips to wait for.
+    """What a tick says to one key group: the trips to wait for.
 
     The application may use fewer key groups than the runtime has; a tick then reaches groups that nothing is in.
     """
     awaited = F.get("trips", F.col("key_group")).cast("bigint").alias("trips")
     mine = ticks.where(F.col("key_group") < F.size("trips"))
-    return mine.select("key_group", "minute", F.lit(None).cast("string").alias("route"), awaited)
+    return mine.select("key_group", "minute", awaited)
+
+
+def ranked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The first ten routes of every key group and minute in a batch, and the trips of all its routes."""
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        order = [("key_group", "ascending"), ("minute", "ascending"), ("trips", "descending"), ("route", "ascending")]
+        rows = batch.sort_by(order)
+        groups, minutes, trips = (rows.column(name).to_numpy() for name in ("key_group", "minute", "trips"))
+        changes = np.flatnonzero((np.diff(groups) != 0) | (np.diff(minutes) != 0)) + 1
+        begins, ends = np.append(0, changes), np.append(changes, len(rows))
+        first = [rows.slice(begin, min(RANKS, end - begin)) for begin, end in zip(begins, ends, strict=True)]
+        columns = {
+            "key_group": pa.array(groups[begins], pa.int32()),
+            "minute": pa.array(minutes[begins], pa.int64()),
+            "routes": pa.array([part.column("route").to_pylist() for part in first], pa.list_(pa.string())),
+            "trips": pa.array([part.column("trips").to_pylist() for part in first], pa.list_(pa.int64())),
+            "counted": pa.array(np.add.reduceat(trips, begins), pa.int64()),
+        }
+        yield pa.RecordBatch.from_pydict(columns)
 
 
 def first_ten(counts: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -91,8 +124,8 @@ class CountByWindow(StatefulProcessor):
             if window.total() != waiting[minute]:
                 break
             done.append(minute)
-            for route, trips in window.items():
-                yield Row(key_group=key[0], minute=minute, route=route, trips=trips)
+            if window:
+                yield Row(key_group=key[0], minute=minute, routes=list(window), trips=list(window.values()))
         if done or len(waiting) != known:
             self._forget(held, waiting, done)
 
@@ -143,21 +176,24 @@ class PartialRank(StatefulProcessor):
         """Ranks what has arrived; reports minutes that are complete."""
         fresh: dict[int, list[tuple[str, int]]] = {}
         ticks: dict[int, int] = {}
-        for minute, route, trips in ((row["minute"], row["route"], row["trips"]) for row in rows):
-            fresh.setdefault(minute, [])
-            if route is None:
-                ticks[minute] = trips
+        counted: Counter[int] = Counter()
+        for row in rows:
+            minute, routes = row["minute"], row["routes"]
+            first = fresh.setdefault(minute, [])
+            if routes is None:
+                ticks[minute] = row["counted"]
             else:
-                fresh[minute].append((route, trips))
+                first += zip(routes, row["trips"], strict=True)
+                counted[minute] += row["counted"]
         for minute, counts in sorted(fresh.items()):
             seen, awaited, top = self._held(minute)
-            seen += sum(trips for _, trips in counts)
+            seen += counted[minute]
             awaited = ticks.get(minute, awaited)
             top = first_ten([*top, *counts])
             if seen == awaited:
                 self._minutes.removeKey((minute,))
-                ranked = [Row(route=route, trips=trips) for route, trips in top]
-                yield Row(minute=minute, key_group=key[0], top=ranked)
+                best = [Row(route=route, trips=trips) for route, trips in top]
+                yield Row(minute=minute, key_group=key[0], top=best)
             else:
                 self._minutes.updateValue((minute,), (seen, awaited, [r for r, _ in top], [n for _, n in top]))
 

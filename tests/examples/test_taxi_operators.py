@@ -2,9 +2,10 @@
 
 from collections import Counter
 
+import pyarrow as pa
 import pytest
 from examples.taxi_routes.definition import RANKS, WINDOW_MINUTES
-from examples.taxi_routes.ranking import CountByWindow, GlobalRank, PartialRank, first_ten
+from examples.taxi_routes.ranking import CountByWindow, GlobalRank, PartialRank, first_ten, ranked
 from examples.taxi_routes.ticks import Metronome
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,24 +49,47 @@ def shuffled(data, ordered, others):
 def test_a_window_is_counted_when_all_its_trips_are_there_be_they_before_or_after_the_tick(trips, cuts, data):
     arriving = [Row(key_group=0, minute=at, route=route, trips=1) for at, route in trips]
     counted, tester = output(CountByWindow(), shuffled(data, ticks_of(trips), arriving), cuts)
-    expected = [(0, t, route, n) for t in range(1, 71) for route, n in window(trips, t).items()]
-    assert Counter(map(tuple, counted)) == Counter(expected)
+    got = {row["minute"]: dict(zip(row["routes"], row["trips"], strict=True)) for row in counted}
+    assert len(counted) == len(got)
+    assert got == {t: window(trips, t) for t in range(1, 71) if window(trips, t)}
     assert [row["minute"] for row in counted] == sorted(row["minute"] for row in counted)
     assert all(minute > 71 - WINDOW_MINUTES for (minute,) in tester.peekMapState("minutes", 0))
     assert tester.peekValueState("ticks", 0) == ([], [])
 
 
-@given(trips, cuts, st.data())
-def test_a_key_group_reports_every_minute_once_with_its_ten_first(trips, cuts, data):
-    counts = [
-        Row(key_group=0, minute=t, route=route, trips=n) for t in range(1, 71) for route, n in window(trips, t).items()
-    ]
-    rows = shuffled(data, ticks_of(trips), data.draw(st.permutations(counts)) if len(counts) < 50 else counts)
+@given(trips, cuts, cuts, st.data())
+def test_a_key_group_reports_every_minute_once_with_its_ten_first(trips, cuts, sizes, data):
+    counts = [(0, t, route, n) for t in range(1, 71) for route, n in window(trips, t).items()]
+    arriving = data.draw(st.permutations(counts)) if len(counts) < 50 else counts
+    ticks = [Row(minute=t, routes=None, trips=None, counted=window(trips, t).total()) for t in range(1, 71)]
+    rows = shuffled(data, ticks, ranked_rows(arriving, sizes))
     reports, tester = output(PartialRank(), rows, cuts)
     got = {row["minute"]: [tuple(entry) for entry in row["top"]] for row in reports}
     assert len(reports) == len(got)
     assert got == {t: first_ten(window(trips, t).items()) for t in range(1, 71)}
     assert tester.peekMapState("minutes", 0) == {}
+
+
+def arrow(counts):
+    kinds = {"key_group": pa.int32(), "minute": pa.int64(), "route": pa.string(), "trips": pa.int64()}
+    columns = zip(*counts, strict=True) if counts else [[]] * len(kinds)
+    return pa.RecordBatch.from_arrays([pa.array(c, t) for c, t in zip(columns, kinds.values(), strict=True)], [*kinds])
+
+
+def ranked_rows(counts, sizes):
+    """The counts in Arrow batches of these sizes, each of them ranked."""
+    ranking = ranked(arrow(batch) for batch in batches(counts, sizes))
+    return [Row(**row) for batch in ranking for row in batch.to_pylist()]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3), st.text("abcdefg", min_size=1), st.integers(1, 4))))
+def test_of_a_batch_the_first_ten_of_every_key_group_and_minute_are_left_and_the_sum_of_all(counts):
+    got = {(row["key_group"], row["minute"]): row for row in ranked_rows(counts, [])}
+    assert got.keys() == {(group, minute) for group, minute, _, _ in counts}
+    for (group, minute), row in got.items():
+        mine = [(route, n) for g, m, route, n in counts if (g, m) == (group, minute)]
+        assert list(zip(row["routes"], row["trips"], strict=True)) == first_ten(mine)
+        assert row["counted"] == sum(n for _, n in mine)
 
 
 @given(

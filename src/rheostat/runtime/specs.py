@@ -34,8 +34,11 @@ class RuntimeSettings:
     """Rows after which a batch takes no more; 0 for no limit."""
     batch_seconds: float = 5.0
     """About how long a batch may take: of what waits it takes no more than that; 0 for no limit."""
-    max_lag_rows: int = 200_000
-    """Rows that may wait in a channel before its producer pauses; 0 for no limit."""
+    max_lag_rows: int = 1_000_000
+    """Rows that may wait in a channel before its producer pauses; 0 for no limit.
+
+    More than a reader takes at once: a producer that pauses while its reader is busy with a batch is itself not done
+    when that batch is, and both work by turns."""
     patience_seconds: float = 120.0
     """How long a step of a change may take before it is undone."""
     emulate_network: bool = False
