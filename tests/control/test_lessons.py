@@ -35,6 +35,13 @@ class TestTakenAlong:
         recall(control, world.journal)
         assert [to_line(manager.lesson(1800.0)) for manager in control.operators] == list(map(to_line, learned))
 
+    def test_a_simulation_goes_on_where_another_has_ended(self, settings):
+        first = practised(settings)
+        after = simulate(chain("50"), settings, 0.0, learned=first).lessons
+        # Nothing was seen yet, so there is nothing new to learn; only where it is, is not known any more.
+        tables = [{**entry.facts["memory"], "before": None} for entry in first]
+        assert [{**entry.facts["memory"], "before": None} for entry in after] == tables
+
     def test_what_was_learned_here_already_is_not_overwritten(self, settings):
         learned = practised(settings)
         world = StillWorld(application=CHAIN)

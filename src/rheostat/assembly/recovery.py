@@ -5,6 +5,7 @@ from typing import Any
 
 from rheostat.control.building import Control
 from rheostat.control.decisions import DECISION, EFFECT, Decision, effect_facts
+from rheostat.control.lessons import remind
 from rheostat.control.operator_manager import MEMORY
 from rheostat.control.planned import PLAN
 from rheostat.control.ports import Done, Entry, Journal, RolledBack
@@ -14,12 +15,7 @@ from rheostat.model.reconfiguration import Reconfiguration
 
 def recall(control: Control, journal: Journal) -> None:
     """Gives operator managers what they had learned before the controller was started again."""
-    managers = {manager.name: manager for manager in control.operators}
-    for _, entry in journal.read(kind=MEMORY):
-        facts: Mapping[str, Any] = entry.facts
-        manager = managers.get(facts["by"])
-        if manager is not None:
-            manager.recall(facts["policy"], facts["memory"])
+    remind(control.operators, (entry for _, entry in journal.read(kind=MEMORY)))
 
 
 def finish_decisions(journal: Journal, now: Deployment, now_seconds: float) -> None:

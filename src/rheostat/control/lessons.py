@@ -4,11 +4,12 @@ A lesson is an entry of a journal. Managers look there when they begin, as they 
 so whoever writes lessons into the journal of a run that has not begun has taught its managers.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from rheostat.control.building import scaling_policies
-from rheostat.control.operator_manager import MEMORY, manager_name
+from rheostat.control.operator_manager import MEMORY, OperatorManager, manager_name
 from rheostat.control.ports import Entry, Journal
 from rheostat.control.settings import ControlSettings
 from rheostat.model.application import Application
@@ -25,6 +26,15 @@ def teach(journal: Journal, learned: Iterable[Entry], now_seconds: float) -> Non
     for by, entry in lessons(learned).items():
         if by not in known:
             journal.append(replace(entry, at_seconds=now_seconds))
+
+
+def remind(managers: Iterable[OperatorManager], learned: Iterable[Entry]) -> None:
+    """Managers go on with what those of their name have learned; a later lesson replaces an earlier one."""
+    named = {manager.name: manager for manager in managers}
+    for entry in learned:
+        facts: Mapping[str, Any] = entry.facts
+        if entry.kind == MEMORY and facts["by"] in named:
+            named[facts["by"]].recall(facts["policy"], facts["memory"])
 
 
 def misfits(learned: Iterable[Entry], settings: ControlSettings, application: Application) -> list[str]:

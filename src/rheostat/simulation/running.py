@@ -1,6 +1,6 @@
 """A whole run: a scenario under a control system, from its start to its end, with everything that is kept of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,6 +8,7 @@ from rheostat.control.building import Planning, build
 from rheostat.control.building import World as Parts
 from rheostat.control.decisions import DECISION
 from rheostat.control.journal import MemoryJournal
+from rheostat.control.lessons import remind
 from rheostat.control.planned import PLAN, changes_something
 from rheostat.control.ports import Entry
 from rheostat.control.scheduling import Progress, run, silent
@@ -40,21 +41,26 @@ def simulate(
     objective_ms: float | None = None,
     planning: Planning | None = None,
     progress: Progress = silent,
+    learned: Iterable[Entry] = (),
 ) -> Run:
-    """Runs a scenario; the same arguments give the same journal, byte for byte."""
+    """Runs a scenario; the same arguments give the same journal, byte for byte.
+
+    Managers go on with what those of their name have learned before, if that is given.
+    """
     world, journal = World(scenario, seed), MemoryJournal()
     provider = world if scenario.supply.kinds else None
     parts = Parts(scenario.application, world, world, world, journal, provider)
     seeded = replace(settings, seed=seed)
     control = build(seeded, parts, planning, knowing_policies(scenario, settings, until_seconds, seed))
+    remind(control.operators, learned)
     run(control.loops, world, until_seconds, progress)
     who = {} if settings.kind in PLANNED else {"policy": settings.policy_name(), "global": settings.granting}
     facts = {"control": settings.kind, **who, "seed": str(seed)}
     title = f"{scenario.application.name} on {scenario.infrastructure.name}"
     recording = world.recorder.recording(title, objective_ms=objective_ms, facts=facts)
     asked, granted, why = _accounted(journal)
-    learned = tuple(manager.lesson(until_seconds) for manager in control.operators)
-    return Run(recording.explained(why), journal, asked, granted, learned)
+    taught = tuple(manager.lesson(until_seconds) for manager in control.operators)
+    return Run(recording.explained(why), journal, asked, granted, taught)
 
 
 def _accounted(journal: MemoryJournal) -> tuple[int, int, list[tuple[float, str]]]:
