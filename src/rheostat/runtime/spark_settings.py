@@ -22,8 +22,7 @@ LEAN: Mapping[str, tuple[str, str]] = {
     ),
     "spark.hadoop.fs.file.impl": (
         "org.apache.hadoop.fs.RawLocalFileSystem",
-        "without Hadoop's native library every file starts a process, chmod, and its checksum another one: half of "
-        "the files and processes, a tenth of the processor time of a count",
+        "a checksum is a file and a process (chmod) more for every file: a tenth of the processor time of a count",
     ),
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": ("false", "twice the number of files for no use here"),
     "spark.sql.streaming.noDataMicroBatches.enabled": (
