@@ -55,6 +55,28 @@ def test_what_a_policy_has_learned_is_written_for_a_run_to_begin_with(rheostat, 
     assert any(sum(map(sum, entry.facts["memory"]["moves"])) > 10 for entry in entries)
 
 
+def test_a_policy_can_learn_by_looking_and_go_on_with_that_deciding(rheostat, tmp_path):
+    looked, acted = tmp_path / "looked.jsonl", tmp_path / "acted.jsonl"
+    practice = ("simulate", *TOUR, *HILL, "--policy", "model-based")
+    answer = rheostat(*practice, "--dry-run", "--save-learned", looked, "--json")
+    assert answer.json["granted"] == 0 < answer.json["asked"]
+    rheostat(*practice, "--learned", looked, "--save-learned", acted)
+
+    def periods(path):
+        entries = [from_line(line) for line in path.read_text().splitlines()]
+        return sum(sum(map(sum, entry.facts["memory"]["moves"])) for entry in entries)
+
+    assert periods(acted) > 1.5 * periods(looked)
+
+
+def test_what_was_learned_with_other_settings_is_refused_before_anything_is_simulated(rheostat, tmp_path):
+    learned = tmp_path / "learned.jsonl"
+    rheostat("simulate", *TOUR, *HILL, "--policy", "model-based", "--save-learned", learned)
+    answer = rheostat("simulate", *TOUR, *HILL, "--policy", "q-learning", "--learned", learned)
+    assert answer.code == 2
+    assert "model-based has learned it, not q-learning" in answer.err
+
+
 def test_the_same_seed_gives_the_same_journal_byte_for_byte(rheostat, tmp_path):
     def journal(seed, name):
         path = tmp_path / name

@@ -110,10 +110,10 @@ def steered(wishes: Wishes, application: Application) -> Steered:
             wishes.objective or _balanced(application, objective),
             limits=Limits(max(1.0, period / 3)),
         )
-    return Steered(settings, planning, objective, _lessons(wishes.learned, settings, application))
+    return Steered(settings, planning, objective, lessons_from(wishes.learned, settings, application))
 
 
-def _lessons(path: Path | None, settings: ControlSettings, application: Application) -> tuple[Entry, ...]:
+def lessons_from(path: Path | None, settings: ControlSettings, application: Application) -> tuple[Entry, ...]:
     """What was learned elsewhere; whatever does not fit these settings is told at once."""
     if path is None:
         return ()

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from rheostat.cli.control_inputs import lessons_from
 from rheostat.cli.evaluate import Downtime
 from rheostat.cli.output import ExitCode, answer_json, page, say, warn
 from rheostat.cli.plan_inputs import NAMES
@@ -71,6 +72,10 @@ def simulate(
     save_learned: Annotated[
         Path | None, typer.Option(help="Write what the policies have learned, for rheostat run --learned.")
     ] = None,
+    learned: Annotated[Path | None, typer.Option(help="Begin with what --save-learned wrote.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Decide, but change nothing: policies learn what staying costs.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
     """Run an application under a control system in virtual time.
@@ -88,10 +93,12 @@ def simulate(
         options_of("global-set", granting_options or []),
         period_seconds=period,
         settle_seconds=settle,
+        dry_run=dry_run,
     )
     scenario = scenario_of([application, infrastructure], deployment, conditions, control)
     settings = with_bounds(settings, scenario, objective_ms, bound or [])
     settings.check(scenario.application)
+    known = lessons_from(learned, settings, scenario.application)
     planning = Asked(planner, objective, plan_seconds).planning([control], scenario)
     with Bar(scenario.application.name, conditions.seconds) as bar, unsuited_told():
         run = simulated(
@@ -102,6 +109,7 @@ def simulate(
             objective_ms=objective_ms,
             planning=planning,
             progress=bar,
+            learned=known,
         )
     exclusion = Exclusion(warm_up)
     summary = summarise(run.recording, exclusion)

@@ -20,10 +20,6 @@ LEAN: Mapping[str, tuple[str, str]] = {
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
         "a micro-batch of a map takes 58 instead of 151 ms on a local disk",
     ),
-    "spark.hadoop.fs.file.impl": (
-        "org.apache.hadoop.fs.RawLocalFileSystem",
-        "a checksum is a file and a process (chmod) more for every file: a tenth of the processor time of a count",
-    ),
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": ("false", "twice the number of files for no use here"),
     "spark.sql.streaming.noDataMicroBatches.enabled": (
         "true",
