@@ -8,7 +8,7 @@ import pytest
 
 from rheostat.model.application import Application, Kind, Operator, Stream
 from rheostat.model.expansion import collapse_deployment, expand
-from rheostat.model.latency import Constant
+from rheostat.model.latency import MM1, Constant
 from rheostat.model.network import LinkQuality
 from rheostat.model.objective import Bounds, EdrpObjective
 from rheostat.model.resources import DelayMatrix, Infrastructure, Node
@@ -120,6 +120,35 @@ def test_equal_nodes_that_only_delays_tell_apart(seed: int) -> None:
     application = replace(problem.application, operators=operators)
     bounds = Bounds(float(rng.uniform(20, 90)), 30.0, 20.0)
     problem = Problem(application, at, EdrpObjective(0.0, 1.0, 0.0, bounds))
+    assert_same(EXACT.plan(problem), ORACLE.plan(problem), str(seed))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_cheap_deployments_that_are_late(seed: int) -> None:
+    """More replicas are faster and dearer, so that the bound of the response time decides who has how many."""
+    rng = np.random.default_rng(seed)
+    rate = float(rng.uniform(70, 95))
+    operators = tuple(
+        Operator(
+            f"o{i}",
+            Kind.SOURCE if i == 0 else Kind.STATELESS,
+            max_replicas=1 if i in (0, 3) else 2,
+            cost_per_hour=1.0,
+            latency=MM1(100.0),
+            rate_tps=rate if i == 0 else 0.0,
+        )
+        for i in range(4)
+    )
+    application = Application("late", operators, tuple(Stream(f"o{i}", f"o{i + 1}") for i in range(3)))
+    nodes = tuple(Node(f"n{u}", resources=2.0) for u in range(4))
+    delays = DelayMatrix.of(rng.uniform(1, 30, (4, 4)))
+    at = Infrastructure("equal", nodes, delays_ms=delays, default_link=LinkQuality(price=0.002))
+    alone = 1000 / (100 - rate)
+    bounds = Bounds(float(rng.uniform(2.2, 4.5)) * alone, 30.0, 20.0)
+    problem = Problem(application, at, EdrpObjective(0.0, 0.6, 0.4, bounds))
+    if seed % 2:
+        slow = replace(problem, objective=replace(problem.objective, bounds=Bounds(1e6, 30.0, 20.0)))
+        problem = replace(problem, current=ORACLE.plan(slow).deployment)
     assert_same(EXACT.plan(problem), ORACLE.plan(problem), str(seed))
 
 

@@ -70,7 +70,8 @@ def test_who_has_no_room_nearby_is_far_away(replicas: int, taken: float, which: 
     at = replace(at, nodes=tuple(replace(node, resources=2.0) for node in at.nodes))
     instance = Instance(Problem(taxi(70, 4, pins=None), at, EdrpObjective(1.0, 0.0, 0.0, Bounds(175.0))))
     operator = instance.position["parser"]
-    delay = at.network.delay_ms
-    expected = [sorted(row)[which] for row in delay.tolist()]
-    assert ways_to_all(instance, delay, (operator, replicas), taken).tolist() == pytest.approx(expected)
+    for turned, delay in ((False, at.network.delay_ms), (True, at.network.delay_ms.T)):
+        expected = [sorted(row)[which] for row in delay.tolist()]
+        found = ways_to_all(instance, (operator, replicas), taken, turned=turned)
+        assert found.tolist() == pytest.approx(expected)
     assert max(expected) < inf

@@ -10,6 +10,7 @@ from rheostat.planning import (
     growing_kernel,
     kernel,
     multiset_kernel,
+    option_kernel,
     path_kernel,
     star,
     warming,
@@ -22,10 +23,11 @@ from rheostat.reference.generators import fat, sequential
 from rheostat.reference.networks import random_gaussian
 from tests.planning.instances import FAMILIES, random_problem
 
-MODULES = (annealing, elimination, growing_kernel, kernel, multiset_kernel, path_kernel, star)
+MODULES = (annealing, elimination, growing_kernel, kernel, multiset_kernel, option_kernel, path_kernel, star)
 CALLED = {
     *("anneal", "min_plus", "grown_below", "run", "expand_root", "farthest_member", "before_multisets"),
     *("after_multisets", "backward", "marginals", "best_way", "longest_ways"),
+    *("farthest_pairs", "summed_pairs", "overfull_pairs"),
 }
 
 

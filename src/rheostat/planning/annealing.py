@@ -8,6 +8,19 @@ import numpy as np
 from rheostat.planning.instance import Flags, Indices, Values
 
 
+class Places(NamedTuple):
+    """Where replicas may go. Apart from the rest, since a call hands over every table: fewer take less time."""
+
+    least: Indices
+    most: Indices
+    allowed: Flags
+    near: Indices
+    """[u, rank]: the nodes closest to u."""
+    neighbour_start: Indices
+    neighbours: Indices
+    """Operators joined to operator i by a stream, as in `Landscape.edge_start`."""
+
+
 class Landscape(NamedTuple):
     """What a deployment is judged by; operators in the order of flow."""
 
@@ -16,14 +29,7 @@ class Landscape(NamedTuple):
     edge_source: Indices
     edge_rate: Values
     latencies: Values
-    least: Indices
-    most: Indices
-    allowed: Flags
-    near: Indices
-    """[u, rank]: the nodes closest to u."""
-    neighbour_start: Indices
-    neighbours: Indices
-    """Operators joined to operator i by a stream, as in `edge_start`."""
+    places: Places
     delay: Values
     speedup: Values
     resources: Values
@@ -115,30 +121,38 @@ def _above(value: float, bound: float) -> float:  # pragma: no cover - compiled
 
 
 @numba.njit(cache=True)
+def _stays(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
+    """Whether an operator has the replicas that run now, in whatever order."""
+    for k in range(nodes.shape[1]):
+        if (w.current[i, k] >= 0) != (k < size[i]):
+            return False
+    for k in range(size[i]):
+        excess = 0
+        for other in range(size[i]):
+            excess += int(nodes[i, other] == nodes[i, k]) - int(w.current[i, other] == nodes[i, k])
+        if excess != 0:
+            return False
+    return True
+
+
+@numba.njit(cache=True)
 def _pause(w: Landscape, nodes: Indices, size: Indices) -> float:  # pragma: no cover - compiled
     longest = 0.0
     for i in range(len(w.current)):
-        if w.pause[i] > longest:
-            for u in range(len(w.capacity)):
-                before, after = 0, 0
-                for k in range(nodes.shape[1]):
-                    before += w.current[i, k] == u
-                    after += k < size[i] and nodes[i, k] == u
-                if before != after:
-                    longest = w.pause[i]
-                    break
+        if w.pause[i] > longest and not _stays(w, nodes, size, i):
+            longest = w.pause[i]
     return longest
 
 
 @numba.njit(cache=True)
-def _picked(w: Landscape, nodes: Indices, size: Indices, i: int) -> int:  # pragma: no cover - compiled
+def _picked(at: Places, nodes: Indices, size: Indices, i: int) -> int:  # pragma: no cover - compiled
     """A node for a replica: where a neighbour is, near it, or anywhere."""
     dice = np.random.randint(10)
-    if dice < 9 and w.neighbour_start[i + 1] > w.neighbour_start[i]:
-        o = w.neighbours[np.random.randint(w.neighbour_start[i], w.neighbour_start[i + 1])]
+    if dice < 9 and at.neighbour_start[i + 1] > at.neighbour_start[i]:
+        o = at.neighbours[np.random.randint(at.neighbour_start[i], at.neighbour_start[i + 1])]
         u = nodes[o, np.random.randint(size[o])]
-        return int(u) if dice < 4 else int(w.near[u, np.random.randint(w.near.shape[1])])
-    return np.random.randint(len(w.capacity))
+        return int(u) if dice < 4 else int(at.near[u, np.random.randint(at.near.shape[1])])
+    return np.random.randint(at.allowed.shape[1])
 
 
 @numba.njit(cache=True)
@@ -160,7 +174,7 @@ def anneal(
         heat = hot * (cold / hot) ** ((r % (rounds // 2 + 1)) / (rounds // 2 + 1))
         old_nodes[:], old_size[:] = nodes, size
         i = np.random.randint(operators)
-        if not _changed(w, nodes, size, i):
+        if not _changed(w.places, nodes, size, i):
             continue
         value, broken = judged(w, nodes, size)
         then = value + weight * broken
@@ -175,46 +189,46 @@ def anneal(
 
 
 @numba.njit(cache=True)
-def _changed(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
+def _changed(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
     """One of the moves, by the dice; False if it is not possible, then nothing has changed."""
     move = np.random.randint(100)
     if move < 40:
-        u = _picked(w, nodes, size, i)
-        if w.allowed[i, u]:
+        u = _picked(at, nodes, size, i)
+        if at.allowed[i, u]:
             nodes[i, np.random.randint(size[i])] = u
-        return bool(w.allowed[i, u])
+        return bool(at.allowed[i, u])
     if move < 55:
-        return _swapped(w, nodes, size, i)
+        return _swapped(at, nodes, size, i)
     if move < 65:
-        return _moved_together(w, nodes, size, i)
+        return _moved_together(at, nodes, size, i)
     if move < 73:
-        return _changed_places(w, nodes, size, i)
-    return _resized(w, nodes, size, i) if move < 87 else _exchanged(w, nodes, size, i)
+        return _changed_places(at, nodes, size, i)
+    return _resized(at, nodes, size, i) if move < 87 else _exchanged(at, nodes, size, i)
 
 
 @numba.njit(cache=True)
-def _swapped(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
+def _swapped(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
     """Two replicas change their nodes."""
     j = np.random.randint(len(size))
     a, b = np.random.randint(size[i]), np.random.randint(size[j])
     u, v = nodes[i, a], nodes[j, b]
-    if u == v or not w.allowed[i, v] or not w.allowed[j, u]:
+    if u == v or not at.allowed[i, v] or not at.allowed[j, u]:
         return False
     nodes[i, a], nodes[j, b] = v, u
     return True
 
 
 @numba.njit(cache=True)
-def _resized(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
+def _resized(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
     """One replica more or less."""
     if np.random.random() < 0.5:
-        u = _picked(w, nodes, size, i)
-        if size[i] >= w.most[i] or not w.allowed[i, u]:
+        u = _picked(at, nodes, size, i)
+        if size[i] >= at.most[i] or not at.allowed[i, u]:
             return False
         nodes[i, size[i]] = u
         size[i] += 1
         return True
-    if size[i] <= w.least[i]:
+    if size[i] <= at.least[i]:
         return False
     size[i] -= 1
     nodes[i, np.random.randint(size[i] + 1)] = nodes[i, size[i]]
@@ -222,14 +236,14 @@ def _resized(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pr
 
 
 @numba.njit(cache=True)
-def _exchanged(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
+def _exchanged(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
     """Two nodes change everything they hold, as far as it may move."""
     u = nodes[i, np.random.randint(size[i])]
-    v = w.near[u, np.random.randint(w.near.shape[1])] if np.random.random() < 0.5 else _picked(w, nodes, size, i)
+    v = at.near[u, np.random.randint(at.near.shape[1])] if np.random.random() < 0.5 else _picked(at, nodes, size, i)
     if u == v:
         return False
     for o in range(len(size)):
-        if w.allowed[o, u] and w.allowed[o, v]:
+        if at.allowed[o, u] and at.allowed[o, v]:
             for k in range(size[o]):
                 if nodes[o, k] == u:
                     nodes[o, k] = v
@@ -239,10 +253,10 @@ def _exchanged(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # 
 
 
 @numba.njit(cache=True)
-def _moved_together(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
+def _moved_together(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
     """All replicas of an operator that share a node go to another one."""
-    u, v = nodes[i, np.random.randint(size[i])], _picked(w, nodes, size, i)
-    if u == v or not w.allowed[i, v]:
+    u, v = nodes[i, np.random.randint(size[i])], _picked(at, nodes, size, i)
+    if u == v or not at.allowed[i, v]:
         return False
     for k in range(size[i]):
         if nodes[i, k] == u:
@@ -251,13 +265,13 @@ def _moved_together(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool
 
 
 @numba.njit(cache=True)
-def _changed_places(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
+def _changed_places(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
     """Two operators take each other's nodes, and with them each other's number of replicas."""
     j = np.random.randint(len(size))
-    if i == j or size[i] > w.most[j] or size[j] > w.most[i] or size[i] < w.least[j] or size[j] < w.least[i]:
+    if i == j or size[i] > at.most[j] or size[j] > at.most[i] or size[i] < at.least[j] or size[j] < at.least[i]:
         return False
     for k in range(nodes.shape[1]):
-        if (k < size[i] and not w.allowed[j, nodes[i, k]]) or (k < size[j] and not w.allowed[i, nodes[j, k]]):
+        if (k < size[i] and not at.allowed[j, nodes[i, k]]) or (k < size[j] and not at.allowed[i, nodes[j, k]]):
             return False
     for k in range(nodes.shape[1]):
         nodes[i, k], nodes[j, k] = nodes[j, k], nodes[i, k]

@@ -6,7 +6,8 @@ from math import inf
 import numpy as np
 
 from rheostat.model.deployment import Deployment
-from rheostat.planning.candidates import Candidates, downtimes
+from rheostat.planning.alike import by_numbers_of_replicas, searched
+from rheostat.planning.candidates import Candidates, paused
 from rheostat.planning.clock import Clock
 from rheostat.planning.elimination import HUGE, Structure
 from rheostat.planning.filtering import MOST, TooMany, surviving
@@ -14,7 +15,7 @@ from rheostat.planning.growing import Ground
 from rheostat.planning.instance import Instance
 from rheostat.planning.lagrangian import along
 from rheostat.planning.levels import NodeLevel
-from rheostat.planning.part import Part, narrowed, searched
+from rheostat.planning.part import GLANCE, Part, are_too_many, glanced, narrowed
 from rheostat.planning.path_bound import longest_chain
 from rheostat.planning.pauses import least_start_seconds, only_removals
 from rheostat.planning.pipeline import explored_pipeline, is_pipeline
@@ -26,6 +27,14 @@ _GUESSES = (1.05, 1.2, 1.5, 2.5, 6.0)
 """Multiples of the bound that are tried as limits while no feasible deployment is known."""
 _MANY = 25_000
 """Multisets of one operator from which on a lower limit is tried first."""
+_FEW = 1_500
+"""Multisets of one operator up to which all below the best known are searched without a glance at some of them."""
+_NOT_MANY = 12_000
+"""Multisets of one operator up to which all below the best known are searched at once, whatever the gap."""
+_GLANCED = 400
+"""Multisets of one operator among which the best are looked for at the beginning."""
+_SHARES = (0.5, 0.35, 0.25, 0.15)
+"""Of the gap: below one of these there are so few."""
 _WIDE = 0.05
 """Gap above which something in its lower half is looked for first: who finds it need not search the upper half."""
 _LEAST_SHARE = 0.01
@@ -76,16 +85,21 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
     """Below ever higher limits, so that few multisets are generated at a time."""
     instance = relaxed.level.instance
     paid = instance.coefficients.downtime * floor
-    guesses, many = iter(_GUESSES), _MANY
+    guesses, many, few = iter(_GUESSES), _MANY, _NOT_MANY
     ground = Ground.below(relaxed.level, relaxed.path, relaxed.prices, _goal(instance, found.upper, paid))
+    found = _glanced(relaxed, ground, floor, found, clock)
+    told(found)
     share = 1.0 if found.upper - found.lower < _WIDE * abs(found.upper) else 0.5
     while not clock.is_over() and not found.complete:
-        limit = min(found.upper, HUGE / 2)
+        limit, candidates = min(found.upper, HUGE / 2), None
         if found.deployment is None and (guess := next(guesses, None)) is not None:
             limit = max(relaxed.lower, 1e-9) * guess + paid
-        else:
-            limit = found.lower + share * (limit - found.lower) if limit < HUGE / 2 else limit
-        candidates = _generated(relaxed, ground, _goal(instance, limit, paid), many if limit < HUGE / 2 else MOST)
+        elif limit < HUGE / 2:
+            # Few multisets are searched at once, whatever the gap.
+            candidates = _generated(relaxed, ground, _goal(instance, limit, paid), few) if few else None
+            limit = limit if candidates is not None else found.lower + share * (limit - found.lower)
+        if candidates is None:
+            candidates = _generated(relaxed, ground, _goal(instance, limit, paid), many if limit < HUGE / 2 else MOST)
         for _ in range(_TRIES):
             if candidates is not None or limit >= HUGE / 2 or clock.is_over():
                 break
@@ -107,6 +121,30 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
             # Too many multisets below this limit, or it has been explored: go on below a lower or a higher one.
             wide = found.upper - found.lower > _WIDE * abs(found.upper)
             share = 0.4 * share if stuck else min(0.5 if wide else 1.0, 2 * share)
+            few = 0 if stuck else few
+    return found
+
+
+def _glanced(relaxed: Relaxed, ground: Ground, floor: float, found: Found, clock: Clock) -> Found:
+    """Something better by short searches among the multisets that seem best, unless they are few anyway.
+
+    The better what is known, the fewer multisets are left below it: that pays long before they are all searched.
+    """
+    instance = relaxed.level.instance
+    paid = instance.coefficients.downtime * floor
+    while found.upper < HUGE / 2 and not clock.is_over():
+        if _generated(relaxed, ground, _goal(instance, found.upper, paid), _FEW) is not None:
+            break
+        limits = (found.lower + share * (found.upper - found.lower) for share in _SHARES)
+        tried = (_generated(relaxed, ground, _goal(instance, limit, paid), _GLANCED) for limit in limits)
+        few = next((candidates for candidates in tried if candidates is not None), [])
+        part = Part(instance, few, relaxed, floor, found.upper)
+        known = None if min(map(len, few), default=0) == 0 else narrowed(part, clock)
+        if known is None or clock.is_over():
+            break
+        before, found = found, glanced(part, known, found, clock)
+        if found.upper >= before.upper or found.explored < before.explored + GLANCE:
+            break
     return found
 
 
@@ -134,18 +172,25 @@ def _within(
     fewer, lower = (None if min(map(len, generated)) == 0 else narrowed(whole, clock)), inf
     if clock.is_over():
         return found
-    # Downtimes only now, since they take long to compute.
-    left = [] if fewer is None else fewer.candidates
-    candidates = [_with_downtime(instance, i, c) for i, c in enumerate(left)]
-    for floor, ceiling in _pauses(instance, candidates):
-        if ceiling < least - 1e-9:
-            continue
-        if clock.is_over():
-            return found
-        part = [c.rows(np.nonzero(c.downtime <= ceiling)[0]) for c in candidates]
-        here = Part(instance, part, relaxed, max(floor, least), min(limit, found.upper), fewer)
-        found, below = searched(here, found, clock)
-        lower = min(lower, below)
+    if fewer is not None and are_too_many(fewer.candidates, instance):
+        found = glanced(whole, fewer, found, clock)
+        return replace(found, note="too many multisets", lower=min(found.lower, found.upper))
+    parts: list[Part] = []
+    if fewer is not None:
+        whole = replace(whole, candidates=fewer.candidates, narrowed=fewer)
+        found, parts = by_numbers_of_replicas(whole, found, clock)
+    for part in parts:
+        # Downtimes only now, since they take long to compute.
+        candidates = [_with_downtime(instance, i, c) for i, c in enumerate(part.candidates)]
+        for floor, ceiling in _pauses(instance, candidates):
+            if ceiling < least - 1e-9:
+                continue
+            if clock.is_over():
+                return found
+            rows = [c.rows(np.nonzero(c.downtime <= ceiling)[0]) for c in candidates]
+            here = replace(part, candidates=rows, floor=max(floor, least), limit=min(limit, found.upper))
+            found, below = searched(here, found, clock)
+            lower = min(lower, below)
     if lower < enough(instance, min(found.upper, limit)):
         return replace(found, lower=max(found.lower, min(lower, found.upper)))
     if found.upper > limit and limit < HUGE / 2:
@@ -156,20 +201,12 @@ def _within(
 
 def _with_downtime(instance: Instance, operator: int, candidates: Candidates) -> Candidates:
     """Effective downtimes, restarts included; without what takes too long anyway."""
-    if instance.current is None:
-        return candidates
-    current = instance.current[operator]
-    chosen = [candidates.chosen(row) for row in range(len(candidates))]
-    stays = np.array([nodes == current for nodes in chosen], dtype=bool)
-    pause = np.where(stays, 0.0, np.maximum(downtimes(instance, operator, chosen), instance.restart_seconds))
-    keep = np.nonzero(pause <= instance.problem.objective.bounds.downtime_seconds + 1e-9)[0]
-    return replace(candidates, downtime=pause).rows(keep)
+    known = paused(instance, operator, candidates)
+    return known.rows(np.nonzero(known.downtime <= instance.problem.objective.bounds.downtime_seconds + 1e-9)[0])
 
 
 def _pauses(instance: Instance, candidates: list[Candidates]) -> list[tuple[float, float]]:
     """Intervals of downtime to be searched one after another."""
-    if not candidates:
-        return []
     values = np.unique(np.concatenate([c.downtime for c in candidates]))
     if instance.coefficients.downtime == 0 or len(values) <= 1:
         return [(0.0, inf)]

@@ -104,6 +104,16 @@ def of_rows(instance: Instance, operator: int, table: Indices) -> Candidates:
     return Candidates(table, size, latency, term, np.zeros(len(table)))
 
 
+def paused(instance: Instance, operator: int, options: Candidates) -> Candidates:
+    """With their effective downtimes: what runs now has none, and all that changes waits for the restarts at least."""
+    if instance.current is None:
+        return options
+    chosen = [options.chosen(row) for row in range(len(options))]
+    stays = np.array([nodes == instance.current[operator] for nodes in chosen], dtype=bool)
+    pause = np.where(stays, 0.0, np.maximum(downtimes(instance, operator, chosen), instance.restart_seconds))
+    return replace(options, downtime=pause)
+
+
 def downtimes(instance: Instance, operator: int, multisets: list[tuple[int, ...]]) -> Values:
     """t_D of every deployment [EDRP, eq. 11]."""
     situation = instance.situation

@@ -9,13 +9,24 @@ import numpy as np
 from rheostat.planning.instance import TOLERANCE, Indices, Instance, Values
 
 
-def ways_to_all(instance: Instance, delay: Values, neighbour: tuple[int, int], taken: float) -> Values:
+def ways_to_all(instance: Instance, neighbour: tuple[int, int], taken: float, *, turned: bool) -> Values:
     """From every node the least delay to the farthest of m replicas of an operator that are on different nodes.
 
-    `taken` is what whoever is on the node takes of it. Where there is no room at all, the farthest node counts: such a
-    multiset does not exist, and whoever asks need not know.
+    `taken` is what whoever is on the node takes of it; `turned`: delays from there, not to there. Where there is no
+    room at all, the farthest node counts: such a multiset does not exist, and whoever asks need not know.
     """
     operator, m = neighbour
+    # Operators of one size that may be on the same nodes are equally far away.
+    key = (instance.allowed[operator].tobytes(), float(instance.resources[operator]), m, taken, turned)
+    if key not in instance.known_ways:
+        instance.known_ways[key] = _ways_to_all(instance, neighbour, taken, turned=turned)
+    return instance.known_ways[key]
+
+
+def _ways_to_all(instance: Instance, neighbour: tuple[int, int], taken: float, *, turned: bool) -> Values:
+    operator, m = neighbour
+    network = instance.problem.infrastructure.network.delay_ms
+    delay = network.T if turned else network
     allowed = instance.allowed[operator]
     away = np.where(allowed[None, :], delay, np.inf)
     own = np.arange(len(delay))

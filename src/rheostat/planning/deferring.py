@@ -38,6 +38,6 @@ def bound_for_search(options: OptionLevel, structure: Structure, prices: Prices,
     """
     instance, last = options.instance, beside(options.instance, path)
     if not last or 2 * len(path) <= len(instance.names) or prices.through[list(last)].max() > _MOST_FLOW:
-        return bound_with(options, structure, prices)
-    late = Structure.of(len(instance.names), instance.edges, path, last)
+        return bound_with(options, structure.affordable(instance.edges, options.sizes()), prices)
+    late = Structure.of(len(instance.names), instance.edges, path, last).affordable(instance.edges, options.sizes())
     return bound_with(options, late, along(instance, list(path), prices.capacity, prices.response))

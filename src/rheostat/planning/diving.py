@@ -6,7 +6,7 @@ It proves nothing, but with what it finds many of the others are gone before the
 
 import numpy as np
 
-from rheostat.planning.candidates import Candidates
+from rheostat.planning.candidates import Candidates, paused
 from rheostat.planning.clock import Clock
 from rheostat.planning.deferring import bound_for_search
 from rheostat.planning.elimination import Structure
@@ -32,7 +32,7 @@ def among_few(
     """The best deployment of the most promising multisets, or what a short search comes across."""
     whole, level, path = known
     rows = [_most_promising(level, whole, path, i) for i in range(len(whole.candidates))]
-    few = [c.rows(at) for c, at in zip(whole.candidates, rows, strict=True)]
+    few = [paused(level.instance, i, c.rows(rows[i])) for i, c in enumerate(whole.candidates)]
     options = OptionLevel(level.instance, few)
     after = [values[at] for values, at in zip(whole.after, rows, strict=True)]
     bound = bound_for_search(options, structure, path.prices, path.path)

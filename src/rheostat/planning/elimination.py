@@ -7,6 +7,7 @@ is a lower bound then, and otherwise the exact minimum of the pairwise costs.
 """
 
 from dataclasses import dataclass
+from math import prod
 
 import numba
 import numpy as np
@@ -15,6 +16,9 @@ from rheostat.planning.instance import Indices, Values
 
 HUGE = 1e15
 """Stands for infinity in sums that are compared: no inf - inf."""
+
+_MOST_STEPS = 10_000_000
+"""Sums that one elimination may look at."""
 
 Group = tuple[int, ...]
 """At most two operators that are decided before the one that sends them a message."""
@@ -66,6 +70,18 @@ class Structure:
                 if len(pair) == 2:
                     before[pair[1]].add(pair[0])
         return cls(tuple(order), tuple(groups), all(len(g) == 1 for g in groups))
+
+    def affordable(self, edges: Indices, sizes: list[int]) -> "Structure":
+        """Itself, or in the same order with messages to one operator each where tables for two would take long."""
+        steps = sum(prod(sizes[i] for i in (j, *group)) for j in self.order for group in self.groups[j])
+        if steps <= _MOST_STEPS:
+            return self
+        rank = {i: p for p, i in enumerate(self.order)}
+        groups: list[tuple[Group, ...]] = [()] * len(self.order)
+        for j in self.order:
+            near = {int(sum(ends)) - j for ends in edges.tolist() if j in ends}
+            groups[j] = tuple((i,) for i in sorted(near, key=lambda i: rank[i]) if rank[i] < rank[j]) or ((),)
+        return Structure(self.order, tuple(groups), all(len(g) == 1 for g in groups))
 
 
 def _path_order(operators: int, edges: list[tuple[int, int]], path: tuple[int, ...]) -> list[int]:

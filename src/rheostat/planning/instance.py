@@ -221,6 +221,11 @@ class Instance:
         return tuple({} for _ in self.names)
 
     @cached_property
+    def known_ways(self) -> dict[tuple[bytes, float, int, float, bool], Values]:
+        """What `crowding` has found already, for everybody who asks again."""
+        return {}
+
+    @cached_property
     def restart_seconds(self) -> float:
         """What the application waits at least if anything changes at all: restarts of what stays [EDRP, eq. 33]."""
         if self.situation is None:

@@ -16,7 +16,8 @@ from rheostat.planning.crowding import ways_to_all
 from rheostat.planning.elimination import HUGE
 from rheostat.planning.instance import TOLERANCE, Flags, Indices, Instance, Values
 from rheostat.planning.multiset_kernel import farthest_member
-from rheostat.planning.tables import stream_table
+from rheostat.planning.option_kernel import farthest_pairs, overfull_pairs, summed_pairs
+from rheostat.planning.tables import StreamTable
 
 
 @dataclass(frozen=True)
@@ -147,8 +148,8 @@ class NodeLevel:
         network = instance.problem.infrastructure.network.delay_ms
         u, v = self.nodes[i], self.nodes[j]
         delays = network[np.ix_(u, v)]
-        delays = np.maximum(delays, self._away(network, i, j))
-        delays = np.maximum(delays, self._away(network.T, j, i).T)
+        delays = np.maximum(delays, self._away(i, j, turned=False))
+        delays = np.maximum(delays, self._away(j, i, turned=True).T)
         hop = instance.problem.hop_ms
         if not hop:
             return delays
@@ -158,16 +159,21 @@ class NodeLevel:
         )
         return np.asarray(delays + hop * ~(same & bool(instance.fusable[stream])))
 
-    def _away(self, delay: Values, operator: int, other: int) -> Values:
-        """[choice, choice of the other]: the least delay to the farthest replica of the other, if that is spread."""
+    def _away(self, operator: int, other: int, *, turned: bool) -> Values:
+        """[choice, choice of the other]: the least delay to the farthest replica of the other, if that is spread.
+
+        `turned`: the other sends, this operator hears.
+        """
         instance = self.instance
+        network = instance.problem.infrastructure.network.delay_ms
+        delay = network.T if turned else network
         away = np.zeros((len(self.nodes[operator]), len(self.nodes[other])))
         taken = self.replicas_here(operator) * instance.resources[operator]
         for use in np.unique(taken):
             rows = np.nonzero(taken == use)[0]
             for m in np.unique(self.replicas[other][self.spread[other]]).tolist():
                 columns = np.nonzero(self.spread[other] & (self.replicas[other] == m))[0]
-                ways = ways_to_all(instance, delay, (other, m), float(use))
+                ways = ways_to_all(instance, (other, m), float(use), turned=turned)
                 away[np.ix_(rows, columns)] = ways[self.nodes[operator][rows]][:, None]
         if self._members is None:
             return away
@@ -224,11 +230,25 @@ class OptionLevel:
         self.instance, self.candidates = instance, candidates
         count = len(instance.node_names)
         self.taken = [c.counts(count) * instance.resources[i] for i, c in enumerate(candidates)]
-        self.tables = [
-            stream_table(instance, e, candidates[i], candidates[j]) for e, (i, j) in enumerate(instance.edges.tolist())
-        ]
+        self.tables = [self._table(e) for e in range(len(instance.edges))]
         self.delays = [self._delay(e) for e in range(len(self.tables))]
         self.pairs = [self._pair(e) for e in range(len(self.tables))]
+
+    def _table(self, stream: int) -> StreamTable:
+        """The same as `stream_table`, which the oracles use; see there for the equations."""
+        instance, network = self.instance, self.instance.problem.infrastructure.network
+        sources, targets = (self.candidates[int(end)] for end in instance.edges[stream])
+        share = float(instance.rates[stream]) / (sources.size[:, None] * targets.size[None, :])
+
+        def summed(matrix: Values) -> Values:
+            return summed_pairs(np.array(matrix, order="C"), sources.nodes, targets.nodes)
+
+        return StreamTable(
+            delay=farthest_pairs(np.array(network.delay_ms, order="C"), sources.nodes, targets.nodes),
+            term=share * summed(instance.rate_terms) + summed(instance.pair_terms),
+            price=share * summed(network.price),
+            log_availability=summed(instance.log_links),
+        )
 
     def sizes(self) -> list[int]:
         """Multisets of every operator."""
@@ -259,15 +279,11 @@ class OptionLevel:
         return self.pairs[stream]
 
     def _pair(self, stream: int) -> Values:
-        i, j = self.instance.edges[stream]
-        table = self.tables[stream].term.copy()
-        for u, capacity in enumerate(self.instance.problem.infrastructure.capacities):
-            before, after = np.nonzero(self.taken[i][:, u])[0], np.nonzero(self.taken[j][:, u])[0]
-            if len(before) and len(after):
-                total = self.taken[i][before, u][:, None] + self.taken[j][after, u][None, :]
-                over = total > capacity + TOLERANCE
-                table[np.ix_(before, after)] = np.where(over, HUGE, table[np.ix_(before, after)])
-        return table
+        i, j = (int(end) for end in self.instance.edges[stream])
+        ends = self.candidates[i].nodes, self.candidates[j].nodes
+        needs = float(self.instance.resources[i]), float(self.instance.resources[j])
+        room = self.instance.problem.infrastructure.capacities + TOLERANCE
+        return np.where(overfull_pairs(room, ends, needs), HUGE, self.tables[stream].term)
 
     def latency(self, operator: int, choice: int) -> float:
         """R_{i,𝒰}."""

@@ -15,7 +15,7 @@ from rheostat.model.application import Application, Kind, Operator
 from rheostat.model.deployment import Deployment
 from rheostat.model.latency import Constant
 from rheostat.model.resources import Infrastructure, Node
-from rheostat.planning.annealing import Landscape, anneal
+from rheostat.planning.annealing import Landscape, Places, anneal
 from rheostat.planning.candidates import downtimes, is_possible
 from rheostat.planning.clock import Clock
 from rheostat.planning.conflict import seen_at_once
@@ -79,7 +79,7 @@ def improved(instance: Instance, settings: LocalSearch, clock: Clock) -> Deploym
 def best_of(problem: Problem, deployments: list[Deployment]) -> Deployment | None:
     """The best of those that are feasible; nothing is believed, everything is computed."""
     best, best_value = None, inf
-    for deployment in deployments:
+    for deployment in dict.fromkeys(deployments):
         evaluation = problem.evaluated(deployment)
         if not problem.broken_by(deployment, evaluation):
             value = problem.value_of(evaluation)
@@ -141,12 +141,14 @@ def _landscape(instance: Instance) -> Landscape:
         edge_source=np.ascontiguousarray(edges[by_target, 0]),
         edge_rate=instance.rates[by_target],
         latencies=np.minimum(instance.latencies, 1e15),
-        least=np.array([operator.min_replicas for operator in described]),
-        most=np.array([operator.max_replicas for operator in described]),
-        allowed=instance.allowed,
-        near=np.ascontiguousarray(closest),
-        neighbour_start=np.cumsum([0, *(len(o) for o in near)]),
-        neighbours=np.array([i for o in near for i in o], dtype=np.int64),
+        places=Places(
+            least=np.array([operator.min_replicas for operator in described]),
+            most=np.array([operator.max_replicas for operator in described]),
+            allowed=instance.allowed,
+            near=np.ascontiguousarray(closest),
+            neighbour_start=np.cumsum([0, *(len(o) for o in near)]),
+            neighbours=np.array([i for o in near for i in o], dtype=np.int64),
+        ),
         delay=np.array(at.network.delay_ms),
         speedup=at.speedups,
         resources=instance.resources,

@@ -1,7 +1,6 @@
 """The second half of `branching`: multisets are known, prices are looked for again, and what is left is searched."""
 
 from dataclasses import dataclass, replace
-from math import inf
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from rheostat.planning.progressing import Found, enough
 from rheostat.planning.relaxed import Relaxed
 from rheostat.planning.search import Within, search
 from rheostat.planning.search_tables import Bounds
-from rheostat.planning.symmetry import classes
 from rheostat.planning.whole_path import Remaining, compared
 
 _CELLS = 5_000_000
@@ -56,6 +54,8 @@ class Part:
     limit: float
     narrowed: Narrowed | None = None
     """If the path has been asked already."""
+    however_late: list[Candidates] | None = None
+    """The multisets before those were left out with which every answer is late, if any were."""
 
     @property
     def paid(self) -> float:
@@ -69,22 +69,14 @@ class Part:
         return target - self.paid if target < HUGE / 2 else target
 
 
-def searched(part: Part, found: Found, clock: Clock) -> tuple[Found, float]:
-    """What is known after the search, and a lower bound of everything in the part."""
+def searched_among(part: Part, found: Found, clock: Clock, *, exchangeable: bool = False) -> tuple[Found, float]:
+    """What is known after the search, and a lower bound of everything in the part.
+
+    By the path, by elimination over all operators, and then one by one.
+    """
     nothing = part.goal + part.paid
-    if min(len(c) for c in part.candidates) == 0 or part.relaxed.lower >= part.goal:
+    if min(len(c) for c in part.candidates) == 0:
         return found, nothing
-    if _nodes_are_alike(part.instance):
-        tried, below = _searched(_on_first_nodes(part), found, clock, exchangeable=True)
-        found = replace(found, explored=tried.explored)
-        if below >= nothing:
-            return found, nothing
-    return _searched(part, found, clock)
-
-
-def _searched(part: Part, found: Found, clock: Clock, *, exchangeable: bool = False) -> tuple[Found, float]:
-    """By the path, by elimination over all operators, and then one by one."""
-    nothing = part.goal + part.paid
     known = _again(part, clock)
     if known is None:
         return found, nothing
@@ -95,7 +87,7 @@ def _searched(part: Part, found: Found, clock: Clock, *, exchangeable: bool = Fa
     if known is None:
         # The limit is lower by now.
         return found, part.goal + part.paid
-    if _cells(known.candidates, part.instance) > _CELLS:
+    if are_too_many(known.candidates, part.instance):
         return replace(found, note="too many multisets"), lower
     found, below = _among_all(part, known, found, clock, exchangeable=exchangeable)
     return found, max(below, min(lower, found.upper))
@@ -125,7 +117,7 @@ def _among_all(part: Part, known: Narrowed, found: Found, clock: Clock, *, excha
     return found, max(result.lower, min(min(bound.value, part.goal) + part.paid, result.upper))
 
 
-_DIVE = 2_000
+GLANCE = 2_000
 """Nodes of a search among a few multisets."""
 
 
@@ -134,20 +126,27 @@ def _dived(
 ) -> tuple[Found, Part, Narrowed | None]:
     """Something better from among a few multisets, and what is left then; None if nothing is."""
     while is_wide(known.candidates) and not exchangeable and not clock.is_over():
-        within = Within(part.limit, part.floor, part.instance.problem.limits.gap, _DIVE)
-        result = among_few((known.whole, known.level, known.bound), part.relaxed.structure, within, clock)
-        found = replace(found, explored=found.explored + result.explored)
-        if result.chosen is None:
+        before, found = found, glanced(part, known, found, clock)
+        if found.upper >= min(part.limit, before.upper):
             break
-        found = replace(found, deployment=part.instance.deployment(result.chosen), upper=result.upper)
-        part = replace(part, limit=result.upper)
+        part = replace(part, limit=found.upper)
         whole = compared(known.level, known.bound, known.whole, part.goal, clock)
         if min(len(c) for c in whole.candidates) == 0:
             return found, part, None
         known = replace(known, whole=whole)
-        if result.explored < _DIVE:
+        if found.explored - before.explored < GLANCE:
             break
     return found, part, known
+
+
+def glanced(part: Part, known: Narrowed, found: Found, clock: Clock) -> Found:
+    """Something better from among a few multisets, if it is found quickly."""
+    within = Within(part.limit, part.floor, part.instance.problem.limits.gap, GLANCE)
+    result = among_few((known.whole, known.level, known.bound), part.relaxed.structure, within, clock)
+    found = replace(found, explored=found.explored + result.explored)
+    if result.chosen is None:
+        return found
+    return replace(found, deployment=part.instance.deployment(result.chosen), upper=result.upper)
 
 
 def _again(part: Part, clock: Clock) -> Narrowed | None:
@@ -159,29 +158,9 @@ def _again(part: Part, clock: Clock) -> Narrowed | None:
     return narrowed(part, clock)
 
 
-def _nodes_are_alike(instance: Instance) -> bool:
-    """Whether it may pay to look for something better without the bound of the response time first."""
-    return instance.coefficients.response == 0 and not instance.problem.restriction and not instance.problem.hop_ms
-
-
-def _on_first_nodes(part: Part) -> Part:
-    """Without the multisets on nodes that are not needed: of nodes that can be exchanged, the first are enough.
-
-    Delays tell such nodes apart, so there is no bound of the response time here, nor a price of being late.
-    """
-    objective = part.instance.problem.objective
-    free = replace(objective, bounds=replace(objective.bounds, response_time_ms=inf))
-    part = replace(part, instance=Instance(replace(part.instance.problem, objective=free)))
-    number = classes(part.instance)
-    rank = np.array([int((number[:u] == number[u]).sum()) for u in range(len(number))])
-    replicas = sum(int(c.size.max()) for c in part.candidates)
-    first = np.append(rank < replicas, True)
-    candidates = [c.rows(np.nonzero(first[c.nodes].all(axis=1))[0]) for c in part.candidates]
-    return replace(part, candidates=candidates, narrowed=None)
-
-
-def _cells(candidates: list[Candidates], instance: Instance) -> int:
-    return sum(len(candidates[i]) * len(candidates[j]) for i, j in instance.edges.tolist())
+def are_too_many(candidates: list[Candidates], instance: Instance) -> bool:
+    """Whether there is no room for tables of all pairs."""
+    return sum(len(candidates[i]) * len(candidates[j]) for i, j in instance.edges.tolist()) > _CELLS
 
 
 def narrowed(part: Part, clock: Clock) -> Narrowed | None:
@@ -211,7 +190,10 @@ def _by_messages(part: Part, known: PathBound, clock: Clock) -> tuple[Part, Boun
     for rounds in (4, 15, 10, 0):
         level = OptionLevel(part.instance, part.candidates)
         target = part.goal if part.goal < HUGE / 2 else HUGE
-        bound = best_bound(level, part.relaxed.structure, prices, Ascent(rounds, 6, target), clock)
+        structure = part.relaxed.structure.affordable(part.instance.edges, level.sizes())
+        # Where tables are large, better prices take longer than the search that they would spare.
+        ascent = Ascent(rounds if structure is part.relaxed.structure else 0, 6, target)
+        bound = best_bound(level, structure, prices, ascent, clock)
         if bound.value >= part.goal:
             return None
         spare = room(part.instance, bound.prices)

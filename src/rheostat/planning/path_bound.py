@@ -104,7 +104,7 @@ def way_along(level: NodeLevel, path: tuple[int, ...], prices: Prices, near: Ind
     return Way(
         start=np.cumsum([0, *(len(n) for n in nodes)]),
         node=flat,
-        own=np.concatenate([level.unary(i, prices) for i in path]),
+        own=_own_costs(level, path, prices),
         between=np.array(between or [0]),
         tables=np.concatenate(tables) if tables else np.zeros(1),
         need=np.concatenate([need[i] * level.replicas_here(i) for i in path]),
@@ -113,6 +113,10 @@ def way_along(level: NodeLevel, path: tuple[int, ...], prices: Prices, near: Ind
         **memory,
         values=np.cumsum([0, *memory["codes"][flat]]),
     )
+
+
+def _own_costs(level: NodeLevel, path: tuple[int, ...], prices: Prices) -> Values:
+    return np.concatenate([level.unary(i, prices) for i in path])
 
 
 def _memory(near: Indices, rooms: Indices) -> dict[str, Indices]:
@@ -170,7 +174,8 @@ def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Cl
     prices = along(instance, list(path), start.capacity, start.response)
     memory = _memory(near, units(instance)[1])
     carried = carried_codes(near, memory["radix"], memory["stride"], memory["slot_of"], memory["codes"])
-    best = now = _bound(level, path, prices, (near, carried))
+    way = way_along(level, path, prices, near)
+    best = now = _bound(level, path, prices, (way, carried))
     step, stalled, mark, since = 0.5, 0, best.value, 0
     pull = np.zeros(len(instance.node_names))
     # Without delays a path knows no more than its operators one by one.
@@ -187,7 +192,9 @@ def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Cl
         norm = max(float(pull @ pull), 1e-12)
         goal = climb.target if climb.target < HUGE / 2 else best.value + 0.05 * abs(best.value) + 1e-9
         capacity = np.maximum(0.0, now.prices.capacity + step * max(goal - now.value, 1e-12) / norm * pull)
-        now = _bound(level, path, along(instance, list(path), capacity, start.response), (near, carried))
+        prices = along(instance, list(path), capacity, start.response)
+        # Prices of capacity are paid by candidates; what happens between them stays as it is.
+        now = _bound(level, path, prices, (way._replace(own=_own_costs(level, path, prices)), carried))
         if now.value > best.value + 1e-12:
             best, stalled = now, 0
         else:
@@ -202,9 +209,8 @@ def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Cl
     return best
 
 
-def _bound(level: NodeLevel, path: tuple[int, ...], prices: Prices, remembered: tuple[Indices, Indices]) -> PathBound:
-    instance, (near, carried) = level.instance, remembered
-    way = way_along(level, path, prices, near)
+def _bound(level: NodeLevel, path: tuple[int, ...], prices: Prices, known: tuple[Way, Indices]) -> PathBound:
+    instance, (way, carried) = level.instance, known
     after = backward(way, carried)
     least, chosen = best_way(way, carried, after)
     beside = np.array([0.0 if i in path else float(level.unary(i, prices).min()) for i in range(len(instance.names))])

@@ -107,11 +107,18 @@ def _after_candidate(
         limit = np.partition(ahead, _FIRST)[_FIRST]
         order = np.nonzero(ahead <= limit)[0]
     order = order[np.argsort(ahead[order])]
+    digits, need = w.radix[w.node[i], 0], w.need[i]
     for code in range(w.codes[w.node[i]]):
+        # The candidate itself is on its node: with less of it taken the rest costs as much as with its own need.
+        if code % digits < need < digits:
+            continue
         best = _best_next(w, (carried, value), (i, code, row, first), ahead, order)
         if best > limit and len(order) < width:
             best = _best_next(w, (carried, value), (i, code, row, first), ahead, np.argsort(ahead))
         value[w.values[i] + code] = best
+    for code in range(w.codes[w.node[i]]):
+        if code % digits < need < digits:
+            value[w.values[i] + code] = value[w.values[i] + code - code % digits + need]
 
 
 @numba.njit(cache=True)

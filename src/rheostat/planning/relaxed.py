@@ -53,7 +53,9 @@ def at_node_level(instance: Instance, first: Deployment | None, upper: float, cl
         start = _blended_start(instance, first, bound.prices)
         whole = best_bound(level, structure, start, Ascent(20, 6, target), clock)
         lower = max(lower, whole.value)
-        _raise(values, dict(enumerate(graph_values(level, whole))))
+        if instance.coefficients.response > 0 or whole.prices.response == 0:
+            # Elsewhere equal nodes are exchanged (`alike`): a price of being late would tell them apart.
+            _raise(values, dict(enumerate(graph_values(level, whole))))
     return Relaxed(level, structure, path, bound.prices, values, lower)
 
 

@@ -52,8 +52,12 @@ def search(level: OptionLevel, bounds: Bounds, within: Within, clock: Clock) -> 
     state = _state(tables, bound, within.upper)
     expand_root(tables, scalars, state)
     done = False
+    # Without the bound of the response time the only question is whether there is anything.
+    budget = _BUDGET // 10 if bounds.exchangeable else _BUDGET
     while not done and not clock.is_over() and state.cursor[1] < within.most_nodes:
-        done = run(tables, scalars, state, _BUDGET)
+        done = run(tables, scalars, state, budget)
+        if bounds.exchangeable and state.best[0] >= 0:
+            break
     upper, explored = float(state.upper[0]), int(state.cursor[1])
     lower = upper - within.gap * abs(upper + scalars.constant) if done else min(_open_bound(state), upper)
     if done and upper >= _NOTHING:

@@ -79,6 +79,15 @@ def _between(c: Chain, rows: tuple[int, int], position: int, seen: Values) -> fl
 
 
 @numba.njit(cache=True)
+def _farthest(c: Chain, other: int, seen: Values) -> float:  # pragma: no cover - compiled
+    """The farthest replica of another multiset: most pairs are too far from each other for the rest to matter."""
+    far = 0.0
+    for k in range(c.size[other]):
+        far = max(far, seen[0, c.nodes[other, k]])
+    return far
+
+
+@numba.njit(cache=True)
 def _has_room(w: Way, c: Chain, row: int, need: int, used: Indices) -> bool:  # pragma: no cover - compiled
     """Whether a multiset fits beside what is used; it is counted in any case."""
     fits = True
@@ -111,6 +120,13 @@ def _remembered(w: Way, after: Values, c: Chain, row: int, used: Indices) -> flo
 
 
 @numba.njit(cache=True)
+def _lowest_besides_delay(c: Chain) -> float:  # pragma: no cover - compiled
+    """What a stream adds at least, its delay apart; nothing unless some term is negative."""
+    pairs = c.nodes.shape[1] * c.nodes.shape[1]
+    return float(min(0.0, c.links.pair_terms.min()) * pairs + min(0.0, c.links.rate_terms.min() * c.rate.max()))
+
+
+@numba.njit(cache=True)
 def rest_of_multisets(
     w: Way, after: Values, c: Chain, position: int, known: tuple[Values, Values]
 ) -> Values:  # pragma: no cover - compiled
@@ -120,6 +136,7 @@ def rest_of_multisets(
     base = c.own[first:last] + later
     order = np.argsort(base)
     seen, used, found = np.empty((3, len(w.room))), np.zeros(len(w.room), dtype=np.int64), most.copy()
+    lowest = _lowest_besides_delay(c)
     for at in range(len(most)):
         row, best = c.start[position] + at, most[at]
         least = _seen_from(c, row, position, True, seen)
@@ -128,6 +145,8 @@ def rest_of_multisets(
             if base[b] + least >= best:
                 break
             other = first + b
+            if base[b] + _farthest(c, other, seen) + lowest >= best:
+                continue
             cost = c.own[other] + _between(c, (row, other), position, seen)
             if cost + later[b] >= best:
                 continue
@@ -149,6 +168,7 @@ def cost_up_to_multisets(
     base = c.own[first:last] + before
     order = np.argsort(base)
     seen, used, found = np.empty((3, len(w.room))), np.zeros(len(w.room), dtype=np.int64), most.copy()
+    lowest = _lowest_besides_delay(c)
     for at in range(len(most)):
         row, best = c.start[position] + at, most[at]
         least = _seen_from(c, row, position - 1, False, seen)
@@ -157,6 +177,8 @@ def cost_up_to_multisets(
             if base[b] + least >= best:
                 break
             other = first + b
+            if base[b] + _farthest(c, other, seen) + lowest >= best:
+                continue
             cost = base[b] + _between(c, (row, other), position - 1, seen)
             if cost >= best:
                 continue

@@ -19,7 +19,7 @@ from rheostat.planning.levels import NodeLevel, Prices
 from rheostat.planning.path_bound import PathBound, units
 from rheostat.planning.whole_kernel import Chain, Links, cost_up_to_multisets, rest_of_multisets
 
-_MOST_PAIRS = 300_000_000
+_MOST_PAIRS = 1_000_000_000
 """Pairs of neighbours beyond which they are not compared: most are never looked at, but all might be."""
 
 
