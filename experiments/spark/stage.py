@@ -105,6 +105,9 @@ def perform(stage: Stage, root: Path, opening: Opening, piece: Piece, watch: Wat
         controller.steer(piece.settings, clock, piece.planning)
         try:
             _tend(controller, stage, lambda seconds: watch(controller, seconds))
+            if failures := controller.status()["failures"]:
+                # What such a run has measured is worth nothing.
+                raise RuntimeError(f"{piece.name}: queries have failed for good: {failures}")
         finally:
             controller.stop()
             controller.settle()
