@@ -23,18 +23,19 @@ from tests.planning.instances import random_problem
 ORACLE = Exhaustive(explains=False)
 
 
-def first_plan(seed: int) -> Problem:
-    """Without a current deployment, so that F has no downtime in it; prices of streams count as much as delays."""
+def first_plan(seed: int, weights: tuple[float, float]) -> Problem:
+    """Without a current deployment, so that F has no downtime in it; of delays and prices."""
     problem = random_problem("edrp pause", seed)
     bounds = replace(problem.objective.bounds, response_time_ms=400.0, cost_per_hour=20.0)
-    return replace(problem, current=None, objective=EdrpObjective(0.5, 0.5, 0.0, bounds))
+    return replace(problem, current=None, objective=EdrpObjective(*weights, 0.0, bounds))
 
 
+@pytest.mark.parametrize("weights", [(0.5, 0.5), (1.0, 0.0)])
 @pytest.mark.parametrize("above", [1e-6, 0.02, 0.3])
-def test_the_optimum_survives_every_filter(above: float) -> None:
+def test_the_optimum_survives_every_filter(above: float, weights: tuple[float, float]) -> None:
     looked_at = 0
     for seed in range(60):
-        problem = first_plan(seed)
+        problem = first_plan(seed, weights)
         best = ORACLE.plan(problem).deployment
         if best is None:
             continue

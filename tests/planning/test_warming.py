@@ -26,6 +26,7 @@ from tests.planning.instances import FAMILIES, random_problem
 MODULES = (annealing, elimination, growing_kernel, kernel, multiset_kernel, option_kernel, path_kernel, star)
 CALLED = {
     *("anneal", "min_plus", "grown_below", "run", "expand_root", "farthest_member", "before_multisets"),
+    *("stand_ins",),
     *("after_multisets", "backward", "marginals", "best_way", "longest_ways"),
     *("farthest_pairs", "summed_pairs", "overfull_pairs"),
 }

@@ -10,14 +10,14 @@ from rheostat.planning.alike import by_numbers_of_replicas, searched
 from rheostat.planning.candidates import Candidates, paused
 from rheostat.planning.clock import Clock
 from rheostat.planning.elimination import HUGE, Structure
-from rheostat.planning.filtering import MOST, TooMany, surviving
+from rheostat.planning.filtering import MOST, TooMany, surviving, with_packed
 from rheostat.planning.growing import Ground
 from rheostat.planning.instance import Instance
 from rheostat.planning.lagrangian import along
 from rheostat.planning.levels import NodeLevel
 from rheostat.planning.part import GLANCE, Part, are_too_many, glanced, narrowed
 from rheostat.planning.path_bound import longest_chain
-from rheostat.planning.pauses import least_start_seconds, only_removals
+from rheostat.planning.pauses import least_start_seconds, without_starts
 from rheostat.planning.pipeline import explored_pipeline, is_pipeline
 from rheostat.planning.progressing import Found, Told, enough, internal_value
 from rheostat.planning.relaxed import Relaxed, at_node_level
@@ -33,6 +33,8 @@ _NOT_MANY = 12_000
 """Multisets of one operator up to which all below the best known are searched at once, whatever the gap."""
 _GLANCED = 400
 """Multisets of one operator among which the best are looked for at the beginning."""
+_GLANCED_HEAVY = 2_000
+"""The same where stand-ins are heavy: bounds are closer there, and what is best is not much below the others."""
 _SHARES = (0.5, 0.35, 0.25, 0.15)
 """Of the gap: below one of these there are so few."""
 _WIDE = 0.05
@@ -71,8 +73,8 @@ def explored(instance: Instance, first: Deployment | None, clock: Clock, told: T
 
 
 def _without_starts(instance: Instance, found: Found, clock: Clock) -> tuple[Found, float]:
-    """The few deployments that start nothing: what runs now, less some replicas. Also their lower bound."""
-    candidates = [_with_downtime(instance, i, c) for i, c in enumerate(only_removals(instance))]
+    """The few deployments that start nothing, or nothing elsewhere. Also their lower bound."""
+    candidates = [_with_downtime(instance, i, c) for i, c in enumerate(without_starts(instance))]
     level, path = NodeLevel(instance), longest_chain(instance)
     prices = along(instance, list(path), np.zeros(len(instance.node_names)))
     structure = Structure.of(len(instance.names), instance.edges, path)
@@ -85,8 +87,9 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
     """Below ever higher limits, so that few multisets are generated at a time."""
     instance = relaxed.level.instance
     paid = instance.coefficients.downtime * floor
-    guesses, many, few = iter(_GUESSES), _MANY, _NOT_MANY
-    ground = Ground.below(relaxed.level, relaxed.path, relaxed.prices, _goal(instance, found.upper, paid))
+    guesses, many, few = iter(_GUESSES), _MANY, MOST if relaxed.level.heavy else _NOT_MANY
+    goal = _goal(instance, found.upper, paid)
+    ground = Ground.below(relaxed.level, relaxed.path, relaxed.prices, goal, relaxed.free)
     found = _glanced(relaxed, ground, floor, found, clock)
     told(found)
     share = 1.0 if found.upper - found.lower < _WIDE * abs(found.upper) else 0.5
@@ -96,15 +99,17 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
             limit = max(relaxed.lower, 1e-9) * guess + paid
         elif limit < HUGE / 2:
             # Few multisets are searched at once, whatever the gap.
-            candidates = _generated(relaxed, ground, _goal(instance, limit, paid), few) if few else None
-            limit = limit if candidates is not None else found.lower + share * (limit - found.lower)
+            candidates = _generated(relaxed, ground, _goal(instance, limit, paid), (few, clock)) if few else None
+            if candidates is None:
+                limit, few = found.lower + share * (limit - found.lower), min(few, _NOT_MANY)
         if candidates is None:
-            candidates = _generated(relaxed, ground, _goal(instance, limit, paid), many if limit < HUGE / 2 else MOST)
+            most = many if limit < HUGE / 2 else MOST
+            candidates = _generated(relaxed, ground, _goal(instance, limit, paid), (most, clock))
         for _ in range(_TRIES):
             if candidates is not None or limit >= HUGE / 2 or clock.is_over():
                 break
             limit = found.lower + 0.5 * (limit - found.lower)
-            candidates = _generated(relaxed, ground, _goal(instance, limit, paid), many)
+            candidates = _generated(relaxed, ground, _goal(instance, limit, paid), (many, clock))
         if clock.is_over():
             return found
         if candidates is None and many >= MOST:
@@ -133,11 +138,13 @@ def _glanced(relaxed: Relaxed, ground: Ground, floor: float, found: Found, clock
     instance = relaxed.level.instance
     paid = instance.coefficients.downtime * floor
     while found.upper < HUGE / 2 and not clock.is_over():
-        if _generated(relaxed, ground, _goal(instance, found.upper, paid), _FEW) is not None:
+        if _generated(relaxed, ground, _goal(instance, found.upper, paid), (_FEW, clock)) is not None:
             break
         limits = (found.lower + share * (found.upper - found.lower) for share in _SHARES)
-        tried = (_generated(relaxed, ground, _goal(instance, limit, paid), _GLANCED) for limit in limits)
+        most = _GLANCED_HEAVY if relaxed.level.heavy else _GLANCED
+        tried = (_generated(relaxed, ground, _goal(instance, limit, paid), (most, clock)) for limit in limits)
         few = next((candidates for candidates in tried if candidates is not None), [])
+        few = with_packed(relaxed.level, few, relaxed.values, _goal(instance, found.upper, paid))
         part = Part(instance, few, relaxed, floor, found.upper)
         known = None if min(map(len, few), default=0) == 0 else narrowed(part, clock)
         if known is None or clock.is_over():
@@ -154,10 +161,10 @@ def _goal(instance: Instance, limit: float, paid: float) -> float:
     return target - paid if target < HUGE / 2 else target
 
 
-def _generated(relaxed: Relaxed, ground: Ground, goal: float, most: int) -> list[Candidates] | None:
-    """The multisets that could be in something below a goal; None if they are too many."""
+def _generated(relaxed: Relaxed, ground: Ground, goal: float, within: tuple[int, Clock]) -> list[Candidates] | None:
+    """The multisets that could be in something below a goal; None if they are too many, or the time is over."""
     try:
-        return surviving(ground, relaxed.values, goal, most)
+        return surviving(ground, relaxed.values, goal, *within)
     except TooMany:
         return None
 

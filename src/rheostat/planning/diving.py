@@ -20,6 +20,9 @@ from rheostat.planning.whole_path import Remaining, own_costs
 FEW = 60
 """Multisets of an operator among which is looked first."""
 
+FEW_HEAVY = 150
+"""The same where only time is weighed: there are more that are nearly as good."""
+
 
 def is_wide(candidates: list[Candidates]) -> bool:
     """Whether it pays to look among a few first."""
@@ -31,15 +34,16 @@ def among_few(
 ) -> Searched:
     """The best deployment of the most promising multisets, or what a short search comes across."""
     whole, level, path = known
-    rows = [_most_promising(level, whole, path, i) for i in range(len(whole.candidates))]
-    few = [paused(level.instance, i, c.rows(rows[i])) for i, c in enumerate(whole.candidates)]
-    options = OptionLevel(level.instance, few)
+    few = FEW_HEAVY if level.heavy else FEW
+    rows = [_most_promising(level, whole, path, i, few) for i in range(len(whole.candidates))]
+    promising = [paused(level.instance, i, c.rows(rows[i])) for i, c in enumerate(whole.candidates)]
+    options = OptionLevel(level.instance, promising)
     after = [values[at] for values, at in zip(whole.after, rows, strict=True)]
     bound = bound_for_search(options, structure, path.prices, path.path)
     return search(options, Bounds(bound, path, level, after), within, clock)
 
 
-def _most_promising(level: NodeLevel, whole: Remaining, path: PathBound, operator: int) -> Indices:
+def _most_promising(level: NodeLevel, whole: Remaining, path: PathBound, operator: int, few: int) -> Indices:
     own = own_costs(level.instance, operator, whole.candidates[operator], path.prices)
     total = whole.before[operator] + own + whole.after[operator]
-    return np.sort(np.argsort(total, kind="stable")[:FEW])
+    return np.sort(np.argsort(total, kind="stable")[:few])

@@ -8,6 +8,7 @@ the path much more is known while they grow (`growing`).
 import numpy as np
 
 from rheostat.planning.candidates import Candidates, all_candidates, of_rows
+from rheostat.planning.clock import Clock
 from rheostat.planning.elimination import HUGE
 from rheostat.planning.growing import Ground
 from rheostat.planning.instance import Indices, Values
@@ -23,13 +24,37 @@ class TooMany(Exception):
     """More multisets survive than can be searched."""
 
 
-def surviving(ground: Ground, values: list[Values], limit: float, most: int = MOST) -> list[Candidates]:
+def surviving(
+    ground: Ground, values: list[Values], limit: float, most: int = MOST, clock: Clock | None = None
+) -> list[Candidates]:
     """For every operator the multisets whose bound is below the limit; raises TooMany if they are too many.
 
     `values[i][choice]` bounds F if operator i has a multiset for one of whose replicas the choice stands.
     """
-    chosen = [_below(ground, i, table, (limit, most)) for i, table in enumerate(values)]
-    return [of_rows(ground.level.instance, i, rows) for i, rows in enumerate(chosen)]
+    found = []
+    for i, table in enumerate(values):
+        if clock is not None and clock.is_over():
+            raise TooMany
+        found.append(of_rows(ground.level.instance, i, _below(ground, i, table, (limit, most))))
+    return found
+
+
+def with_packed(level: NodeLevel, few: list[Candidates], values: list[Values], limit: float) -> list[Candidates]:
+    """Some multisets, and all below a limit that are on one node: where only time is weighed these are mostly best."""
+    if not level.heavy or level.instance.problem.restriction:
+        return few
+    found = []
+    for i, options in enumerate(few):
+        rows = np.concatenate([options.nodes, _packed_below(level, i, values[i], limit)])
+        found.append(of_rows(level.instance, i, np.unique(rows, axis=0)))
+    return found
+
+
+def _packed_below(level: NodeLevel, operator: int, values: Values, limit: float) -> Indices:
+    packed = np.nonzero((values < limit) & ~level.spread[operator])[0]
+    width = np.arange(level.instance.most_replicas)[None, :]
+    nodes, replicas = level.nodes[operator][packed], level.replicas[operator][packed]
+    return np.where(width < replicas[:, None], nodes[:, None], -1)
 
 
 def graph_values(level: NodeLevel, bound: Bound) -> list[Values]:
@@ -53,16 +78,16 @@ def path_values(level: NodeLevel, bound: PathBound, target: float) -> dict[int, 
 def _below(ground: Ground, operator: int, values: Values, within: tuple[float, int]) -> Indices:
     """Packed multisets by their own choice, spread ones by the mean over their nodes and by the path."""
     level, (limit, most) = ground.level, within
-    instance, nodes, replicas = level.instance, level.nodes[operator], level.replicas[operator]
+    instance, replicas = level.instance, level.replicas[operator]
     if instance.names[operator] in instance.problem.restriction:
         return _allowed_below(level, operator, values, limit)
-    packed = np.nonzero((values < limit) & ~level.spread[operator])[0]
-    width = np.arange(instance.most_replicas)[None, :]
-    parts = [np.where(width < replicas[packed][:, None], nodes[packed][:, None], -1)]
+    parts = [_packed_below(level, operator, values, limit)]
     for m in range(2, instance.most_replicas + 1):
-        at = np.nonzero(level.spread[operator] & (replicas == m) & (values < HUGE / 2))[0]
-        if len(at):
-            parts.append(_spread_below(ground, operator, (at, values[at], m), within))
+        for here in range(1, m):
+            kind = (replicas == m) & (level.here[operator] == here)
+            at = np.nonzero(kind & (values < HUGE / 2))[0]
+            if len(at):
+                parts.append(_spread_below(ground, operator, (at, values[at], m), within))
         if sum(map(len, parts)) > most:
             raise TooMany
     rows = np.concatenate(parts)
@@ -81,11 +106,12 @@ def _allowed_below(level: NodeLevel, operator: int, values: Values, limit: float
 def _spread_below(
     ground: Ground, operator: int, choices: tuple[Indices, Values, int], within: tuple[float, int]
 ) -> Indices:
-    (at, _, m), (limit, most) = choices, within
-    rows = ground.grown(operator, choices, min(limit, HUGE / 2), most)
+    (_, _, m), (limit, most) = choices, within
+    grown = ground.grown_around if ground.level.heavy else ground.grown
+    rows = grown(operator, choices, min(limit, HUGE / 2), most)
     if len(rows) > most:
         raise TooMany
-    found = np.sort(ground.level.nodes[operator][at[rows]], axis=1)
+    found = np.sort(rows, axis=1)
     found = found[found[:, 0] != found[:, -1]]
     unused = ground.level.instance.most_replicas - m
     return np.hstack([found, np.full((len(found), unused), -1, dtype=np.int64)])

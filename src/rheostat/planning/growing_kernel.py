@@ -30,6 +30,8 @@ class Soil(NamedTuple):
     """Cost of each by itself."""
     fits: Indices
     """Replicas that its node holds."""
+    least: int
+    """Replicas that the node with the most of them has at least."""
     before: Side
     after: Side
 
@@ -77,6 +79,51 @@ def _with_all(together: Flags, pick: Indices, depth: int) -> bool:  # pragma: no
     return fits
 
 
+class Near(NamedTuple):
+    """The stand-ins on one side that a part of a multiset can still afford, a row per number of its members."""
+
+    at: Indices
+    far: Values
+    """Weighed delay to the farthest member."""
+    pair: Values
+    """What else the streams of all members add."""
+    left: Indices
+    """How many there are."""
+
+
+@numba.njit(cache=True)
+def _all_near(side: Side, size: int) -> Near:  # pragma: no cover - compiled
+    """Before anybody is a member."""
+    shape = (size + 1, len(side.least))
+    near = Near(np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape), np.zeros(size + 1, dtype=np.int64))
+    near.at[0, :] = np.arange(len(side.least))
+    near.left[0] = len(side.least)
+    return near
+
+
+@numba.njit(cache=True)
+def _with_member(
+    side: Side, near: Near, member: tuple[int, int], size: int, most: float
+) -> float:  # pragma: no cover - compiled
+    """Least cost on one side with one more member, `most` if it is not below that. Who is too far is not asked again.
+
+    Neither what a stand-in costs ever falls while a multiset grows, nor does `most` rise.
+    """
+    (k, many), best, count = member, most, 0
+    for r in range(near.left[many - 1]):
+        a = near.at[many - 1, r]
+        if side.least[a] >= most:
+            break
+        far, pair = max(near.far[many - 1, r], side.delay[k, a]), near.pair[many - 1, r] + side.pair[k, a]
+        cost = side.least[a] + far + (pair + (size - many) * side.least_pair[a]) / size
+        if cost < most:
+            near.at[many, count], near.far[many, count], near.pair[many, count] = a, far, pair
+            count += 1
+            best = min(best, cost)
+    near.left[many] = count
+    return best
+
+
 @numba.njit(cache=True)
 def grown_below(
     soil: Soil, size: int, limits: tuple[float, float], most: int
@@ -92,6 +139,8 @@ def grown_below(
     count, depth = 0, 0
     pick = np.zeros(size, dtype=np.int64)
     total, own, after = np.zeros(size + 1), np.zeros(size + 1), np.zeros(size + 1)
+    before_near, after_near = _all_near(soil.before, size), _all_near(soil.after, size)
+    heaviest = np.zeros(size + 1, dtype=np.int64)
     least_own = soil.own.min() if len(soil.own) else 0.0
     pick[0] = -1
     while depth >= 0 and count <= most:
@@ -103,17 +152,21 @@ def grown_below(
         repeated = 1
         while repeated <= depth and pick[depth - repeated] == k:
             repeated += 1
+        many = depth + 1
+        heaviest[many] = max(heaviest[depth], repeated)
+        # The last one can still be repeated.
+        if max(heaviest[many], repeated + size - many) < soil.least:
+            continue
         if repeated > soil.fits[k] or not _with_all(together, pick, depth):
             continue
-        many = depth + 1
         own[many] = own[depth] + soil.own[k]
         left = dear - (own[many] + (size - many) * least_own) / size
         before = 0.0
         if len(soil.before.least):
-            before = _beside(soil.before, pick, many, size, left - after[depth])
+            before = _with_member(soil.before, before_near, (k, many), size, left - after[depth])
         after[many] = 0.0
         if len(soil.after.least) and before + after[depth] < left:
-            after[many] = _beside(soil.after, pick, many, size, left - before)
+            after[many] = _with_member(soil.after, after_near, (k, many), size, left - before)
         if before + max(after[many], after[depth]) >= left:
             continue
         total[many] = total[depth] + soil.values[k]

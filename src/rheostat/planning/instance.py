@@ -99,6 +99,12 @@ class Instance:
         return Coefficients.of(self.problem)
 
     @cached_property
+    def weighs_time_only(self) -> bool:
+        """Whether F is made of response time and downtime alone: then nothing in it is a mean over replicas."""
+        factors = self.coefficients
+        return factors.response > 0 and factors.cost == factors.log_availability == factors.network == 0
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Operators in the order of flow."""
         return self.problem.application.flow
@@ -221,7 +227,7 @@ class Instance:
         return tuple({} for _ in self.names)
 
     @cached_property
-    def known_ways(self) -> dict[tuple[bytes, float, int, float, bool], Values]:
+    def known_ways(self) -> dict[tuple[bytes, float, int, int, float, bool], Values]:
         """What `crowding` has found already, for everybody who asks again."""
         return {}
 

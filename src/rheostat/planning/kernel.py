@@ -332,11 +332,11 @@ def _remembered(t: Tables, s: State, place: int) -> float:  # pragma: no cover -
     """The rest of the path after a multiset, by its stand-ins, with the room that is left."""
     rest, count = 0.0, 0
     for k in range(t.nodes.shape[1]):
-        u = t.nodes[place, k]
-        if u < 0:
+        if t.nodes[place, k] < 0:
             break
         count += 1
-        code = 0
+        # The stand-in of a replica may be another one (`levels`).
+        u, code = t.way.node[t.stand_in[place, k]], 0
         for g in range(t.way.near.shape[1]):
             v = t.way.near[u, g]
             if v < 0:

@@ -15,7 +15,7 @@ from rheostat.planning.candidates import Candidates
 from rheostat.planning.crowding import ways_to_all
 from rheostat.planning.elimination import HUGE
 from rheostat.planning.instance import TOLERANCE, Flags, Indices, Instance, Values
-from rheostat.planning.multiset_kernel import farthest_member
+from rheostat.planning.multiset_kernel import farthest_member, stand_ins
 from rheostat.planning.option_kernel import farthest_pairs, overfull_pairs, summed_pairs
 from rheostat.planning.tables import StreamTable
 
@@ -64,12 +64,19 @@ class Level(Protocol):
         ...
 
 
+_MOST_HEAVY = 1_500
+"""Heavy choices of an operator beyond which others are taken: tables have an entry for every pair of them."""
+
+
 class NodeLevel:
     """A node for every operator, which stands for a multiset that contains it.
 
     A choice says what kind of multiset: so many replicas, all on the node ("packed"), or on at least two different
     nodes ("spread"). However well the stand-in of a spread multiset lies, the others need room, too: what they
     cost at least is the way to the nearest nodes that hold them all (`crowding`).
+
+    Where only time is weighed nothing is a mean, and any replica may stand for all. Then it is one on a node that holds
+    most of them ("heavy"): a choice says how many these are. They all take room, and the others are spread no closer.
     """
 
     def __init__(self, instance: Instance) -> None:
@@ -80,11 +87,18 @@ class NodeLevel:
         """m of every choice."""
         self.spread: list[Flags] = []
         """Whether a choice stands for replicas on different nodes."""
-        for i, row in enumerate(instance.allowed):
-            nodes, replicas, spread = _stand_ins(instance, i, np.nonzero(row)[0])
+        self.here: list[Indices] = []
+        """How many replicas a choice has on its own node: at least, or exactly and no node more if it is heavy."""
+        allowed = [np.nonzero(row)[0] for row in instance.allowed]
+        listed = [_heavy_stand_ins(instance, i, nodes) for i, nodes in enumerate(allowed)]
+        self.heavy = instance.weighs_time_only and max(len(nodes) for nodes, _, _ in listed) <= _MOST_HEAVY
+        if not self.heavy:
+            listed = [_stand_ins(instance, i, nodes) for i, nodes in enumerate(allowed)]
+        for nodes, replicas, here in listed:
             self.nodes.append(nodes)
             self.replicas.append(replicas)
-            self.spread.append(spread)
+            self.here.append(here)
+            self.spread.append(here < replicas)
         self._tables: dict[tuple[str, int], Values] = {}
         self._members: list[Candidates] | None = None
 
@@ -93,6 +107,7 @@ class NodeLevel:
         self.nodes[operator] = self.nodes[operator][chosen]
         self.replicas[operator] = self.replicas[operator][chosen]
         self.spread[operator] = self.spread[operator][chosen]
+        self.here[operator] = self.here[operator][chosen]
         self._tables.clear()
 
     def keep_in(self, candidates: list[Candidates]) -> None:
@@ -106,20 +121,14 @@ class NodeLevel:
 
     def choices_of(self, operator: int, options: Candidates) -> Indices:
         """For every replica of every multiset the choice that stands for it; -1 after the last, or if it is gone."""
-        spread = options.nodes[:, 0] != options.nodes[np.arange(len(options)), options.size - 1]
-        index = np.full((len(self.instance.node_names), self.instance.most_replicas + 1, 2), -1, dtype=np.int64)
-        kinds = self.replicas[operator], self.spread[operator].astype(np.int64)
-        index[self.nodes[operator], *kinds] = np.arange(len(self.nodes[operator]))
-        chosen = index[options.nodes, options.size[:, None], spread.astype(np.int64)[:, None]]
-        return np.where(options.nodes >= 0, chosen, -1)
+        most = self.instance.most_replicas + 1
+        index = np.full((len(self.instance.node_names), most, most), -1, dtype=np.int64)
+        index[self.nodes[operator], self.replicas[operator], self.here[operator]] = np.arange(len(self.nodes[operator]))
+        return stand_ins(options.nodes, options.size, index, self.heavy)
 
     def sizes(self) -> list[int]:
         """Choices of every operator."""
         return [len(nodes) for nodes in self.nodes]
-
-    def replicas_here(self, operator: int) -> Indices:
-        """How many replicas a choice has on its own node at least."""
-        return np.where(self.spread[operator], 1, self.replicas[operator])
 
     def unary(self, operator: int, prices: Prices) -> Values:
         """Cost of a node as a member of its multiset: R, and the mean over all replicas of what each costs."""
@@ -127,7 +136,8 @@ class NodeLevel:
         each = instance.replica_terms[operator, nodes] + instance.resources[operator] * prices.capacity[nodes]
         factor = (instance.coefficients.response + prices.response) * prices.through[operator]
         waits = instance.latencies[operator, m] / instance.problem.infrastructure.speedups[nodes]
-        return np.asarray(factor * waits + m * each)
+        # What a heavy choice knows of the others is that their room costs something, too, but not how much.
+        return np.asarray(factor * waits + (self.here[operator] if self.heavy else m) * each)
 
     def delay(self, stream: int) -> Values:
         """See `_delay`; computed once."""
@@ -168,12 +178,12 @@ class NodeLevel:
         network = instance.problem.infrastructure.network.delay_ms
         delay = network.T if turned else network
         away = np.zeros((len(self.nodes[operator]), len(self.nodes[other])))
-        taken = self.replicas_here(operator) * instance.resources[operator]
+        taken = self.here[operator] * instance.resources[operator]
         for use in np.unique(taken):
             rows = np.nonzero(taken == use)[0]
-            for m in np.unique(self.replicas[other][self.spread[other]]).tolist():
-                columns = np.nonzero(self.spread[other] & (self.replicas[other] == m))[0]
-                ways = ways_to_all(instance, (other, m), float(use), turned=turned)
+            for m, most in self._kinds(other):
+                columns = np.nonzero((self.replicas[other] == m) & (self.here[other] == most))[0]
+                ways = self._ways((other, m), most, float(use), turned=turned)
                 away[np.ix_(rows, columns)] = ways[self.nodes[operator][rows]][:, None]
         if self._members is None:
             return away
@@ -181,6 +191,26 @@ class NodeLevel:
         farthest = np.full((len(delay), len(self.nodes[other])), np.inf)
         farthest_member(np.array(delay, order="C"), options.nodes, self.choices_of(other, options), farthest)
         return np.maximum(away, np.where(np.isfinite(farthest), farthest, 0.0)[self.nodes[operator]])
+
+    def _kinds(self, operator: int) -> list[tuple[int, int]]:
+        """The kinds of spread multisets there are choices for: how many replicas, and how many on a choice's node."""
+        spread = self.spread[operator]
+        kinds = zip(self.replicas[operator][spread].tolist(), self.here[operator][spread].tolist(), strict=True)
+        return sorted(set(kinds))
+
+    def ways_to_kind(self, operator: int, other: int, choice: int, *, turned: bool) -> Values:
+        """From every choice of an operator the least delay to the farthest replica of another's kind of multiset."""
+        kind, here = (other, int(self.replicas[other][choice])), int(self.here[other][choice])
+        ways = np.empty(len(self.nodes[operator]))
+        for count in np.unique(self.here[operator]).tolist():
+            rows = np.nonzero(self.here[operator] == count)[0]
+            taken = float(count * self.instance.resources[operator])
+            ways[rows] = self._ways(kind, here, taken, turned=turned)[self.nodes[operator][rows]]
+        return ways
+
+    def _ways(self, other: tuple[int, int], here: int, taken: float, *, turned: bool) -> Values:
+        most = here if self.heavy else None
+        return ways_to_all(self.instance, other, taken, turned=turned, most=most)
 
     def _pair(self, stream: int) -> Values:
         """Prices of one tuple per second, availability of one pair of replicas at least."""
@@ -190,7 +220,7 @@ class NodeLevel:
         least = _least(instance, i) * _least(instance, j)
         table = instance.rates[stream] * instance.rate_terms[between] + least * instance.pair_terms[between]
         room = instance.problem.infrastructure.capacities[self.nodes[i]] + TOLERANCE
-        use_i, use_j = (self.replicas_here(o) * instance.resources[o] for o in (i, j))
+        use_i, use_j = (self.here[o] * instance.resources[o] for o in (i, j))
         tight = use_i[:, None] + use_j[None, :] > room[:, None]
         same = self.nodes[i][:, None] == self.nodes[j][None, :]
         return np.asarray(np.where(same & tight, HUGE, table))
@@ -201,12 +231,12 @@ class NodeLevel:
         return float(self.instance.latencies[operator, self.replicas[operator][choice]] / speed)
 
     def use(self, operator: int, choice: int) -> tuple[Indices, Values]:
-        """All replicas on the one node."""
-        m = self.replicas[operator][choice]
+        """All replicas on the one node; those that are there for sure if it is heavy."""
+        m = (self.here if self.heavy else self.replicas)[operator][choice]
         return self.nodes[operator][choice : choice + 1], np.array([m * self.instance.resources[operator]])
 
 
-def _stand_ins(instance: Instance, operator: int, nodes: Indices) -> tuple[Indices, Indices, Flags]:
+def _stand_ins(instance: Instance, operator: int, nodes: Indices) -> tuple[Indices, Indices, Indices]:
     """Packed choices that fit and are not saturated, then spread ones if there can be any."""
     possible = np.nonzero(np.isfinite(instance.latencies[operator]))[0]
     room = instance.problem.infrastructure.capacities[nodes] + TOLERANCE
@@ -215,7 +245,21 @@ def _stand_ins(instance: Instance, operator: int, nodes: Indices) -> tuple[Indic
     return (
         np.concatenate([nodes[at], np.tile(nodes, len(several))]),
         np.concatenate([possible[m], np.repeat(several, len(nodes))]),
-        np.concatenate([np.zeros(len(at), dtype=bool), np.ones(len(several) * len(nodes), dtype=bool)]),
+        np.concatenate([possible[m], np.ones(len(several) * len(nodes), dtype=np.int64)]),
+    )
+
+
+def _heavy_stand_ins(instance: Instance, operator: int, nodes: Indices) -> tuple[Indices, Indices, Indices]:
+    """The nodes that hold the most of a multiset's replicas: for all numbers of these, packed or not."""
+    possible = np.nonzero(np.isfinite(instance.latencies[operator]))[0].tolist()
+    kinds = [(m, here) for m in possible for here in range(1, m + 1) if here == m or here * len(nodes) >= m]
+    room = instance.problem.infrastructure.capacities[nodes] + TOLERANCE
+    fitting = [nodes[here * instance.resources[operator] <= room] for _, here in kinds]
+    many = [len(at) for at in fitting]
+    return (
+        np.concatenate([*fitting, np.empty(0, dtype=np.int64)]),
+        np.repeat(np.array([m for m, _ in kinds], dtype=np.int64), many),
+        np.repeat(np.array([here for _, here in kinds], dtype=np.int64), many),
     )
 
 

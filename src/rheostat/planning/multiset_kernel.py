@@ -24,6 +24,33 @@ class Whole(NamedTuple):
 
 
 @numba.njit(cache=True)
+def stand_ins(nodes: Indices, size: Indices, index: Indices, heavy: bool) -> Indices:  # pragma: no cover - compiled
+    """For every replica of every multiset the choice that stands for it, -1 after the last.
+
+    `index` is [node, replicas of the multiset, replicas on the node]: all or 1, if they are on several nodes. A heavy
+    one has the most of its multiset: it stands for its own replicas, and the first of them for all that are elsewhere.
+    """
+    found = np.full(nodes.shape, -1, dtype=np.int64)
+    for row in range(len(nodes)):
+        m, first, most, here = size[row], 0, 0, 0
+        for k in range(m):
+            # Equal nodes are neighbours.
+            here = here + 1 if k > 0 and nodes[row, k] == nodes[row, k - 1] else 1
+            if here > most:
+                first, most = nodes[row, k], here
+        if not heavy:
+            for k in range(m):
+                found[row, k] = index[nodes[row, k], m, m if most == m else 1]
+            continue
+        for k in range(m):
+            here = 0
+            for other in range(m):
+                here += nodes[row, other] == nodes[row, k]
+            found[row, k] = index[nodes[row, k] if here == most else first, m, most]
+    return found
+
+
+@numba.njit(cache=True)
 def farthest_member(delay: Values, nodes: Indices, stand_in: Indices, out: Values) -> None:  # pragma: no cover
     """out[w, choice]: from w the least delay to the farthest replica, over the multisets a choice stands for."""
     for w in range(len(delay)):
@@ -125,7 +152,7 @@ def before_multisets(
             i = first + b
             if least[b] + seen[w.node[i]] >= best:
                 continue
-            edge = _edge(pair, delay, whole.stand_in[row], b, whole.weight)
+            edge = max(seen[w.node[i]], _edge(pair, delay, whole.stand_in[row], b, whole.weight))
             if least[b] + edge >= best:
                 continue
             for at in range(w.values[i] - base, w.values[i + 1] - base):
@@ -162,7 +189,7 @@ def after_multisets(
             v = w.node[j]
             if least[b] + seen[v] >= best:
                 continue
-            edge = _edge(pair, delay, whole.stand_in[row], b, whole.weight)
+            edge = max(seen[v], _edge(pair, delay, whole.stand_in[row], b, whole.weight))
             if least[b] + edge >= best or w.need[j] + used[v] > w.room[v]:
                 continue
             code = 0

@@ -23,6 +23,8 @@ _TRIED = 12
 """Candidates next that are tried for a state, about: those that seem best come first, and mostly one of them is."""
 _MOST_CARRIED = 1e7
 """Entries of `carried_codes`."""
+_WORTH = 15
+"""How many times more steps three nodes are worth where stand-ins are heavy: forgotten, their weight is of no use."""
 _MEMORY = 0.6
 """Share of the last direction that the next one keeps."""
 _MOST_UNITS = 12
@@ -107,7 +109,7 @@ def way_along(level: NodeLevel, path: tuple[int, ...], prices: Prices, near: Ind
         own=_own_costs(level, path, prices),
         between=np.array(between or [0]),
         tables=np.concatenate(tables) if tables else np.zeros(1),
-        need=np.concatenate([need[i] * level.replicas_here(i) for i in path]),
+        need=np.concatenate([need[i] * level.here[i] for i in path]),
         room=rooms,
         near=near,
         **memory,
@@ -151,7 +153,7 @@ def affordable_slots(level: NodeLevel, path: tuple[int, ...], most: int) -> int:
     slots = 1
     while (
         slots < min(8, nodes)
-        and pairs + _TRIED * states * radix ** (slots + 1) <= most
+        and pairs + _TRIED * states * radix ** (slots + 1) <= most * (_WORTH if level.heavy and slots < 3 else 1)
         and nodes**2 * widest ** (slots + 1) <= _MOST_CARRIED
     ):
         slots += 1

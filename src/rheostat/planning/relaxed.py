@@ -32,6 +32,8 @@ class Relaxed:
     values: list[Values]
     """Per operator and choice: F at least, if it has a multiset for which the choice stands."""
     lower: float
+    free: PathBound | None = None
+    """The bound along the path if capacity has no price, if it is known."""
 
 
 def at_node_level(instance: Instance, first: Deployment | None, upper: float, clock: Clock) -> Relaxed:
@@ -47,7 +49,7 @@ def at_node_level(instance: Instance, first: Deployment | None, upper: float, cl
     values = [np.full(size, -inf) for size in level.sizes()]
     lower = bound.value
     _raise(values, path_values(level, bound, target))
-    if lower < target:
+    if lower < target and not level.heavy:
         lower = max(lower, _refined(level, bound, values, target, clock))
     if lower < target and max(level.sizes()) <= _WIDEST and not clock.is_over():
         start = _blended_start(instance, first, bound.prices)
@@ -56,7 +58,8 @@ def at_node_level(instance: Instance, first: Deployment | None, upper: float, cl
         if instance.coefficients.response > 0 or whole.prices.response == 0:
             # Elsewhere equal nodes are exchanged (`alike`): a price of being late would tell them apart.
             _raise(values, dict(enumerate(graph_values(level, whole))))
-    return Relaxed(level, structure, path, bound.prices, values, lower)
+    # Heavy stand-ins have no prices but these.
+    return Relaxed(level, structure, path, bound.prices, values, lower, bound if level.heavy else None)
 
 
 _WIDEST = 150
@@ -64,7 +67,9 @@ _WIDEST = 150
 
 
 def _rounds(level: NodeLevel, path: tuple[int, ...]) -> int:
-    """Few where a pass is long."""
+    """Few where a pass is long; none where stand-ins are heavy, whose prices do not count all replicas."""
+    if level.heavy:
+        return 0
     sizes = [len(level.nodes[i]) for i in path]
     steps = sum(a * b for a, b in itertools.pairwise(sizes)) + 1
     return int(np.clip(5_000_000 // steps, 6, 10))

@@ -109,7 +109,7 @@ def _remembered(w: Way, after: Values, c: Chain, row: int, used: Indices) -> flo
     """What comes after a multiset costs at least, by its stand-ins, given what is used of the nodes nearby."""
     rest = 0.0
     for k in range(c.size[row]):
-        u, code = c.nodes[row, k], 0
+        u, code = w.node[c.stand_in[row, k]], 0
         for g in range(w.near.shape[1]):
             v = w.near[u, g]
             if v < 0:
