@@ -100,12 +100,12 @@ class Traffic:
         self._looked = seconds
         placed = controller.runtime.deployment()
         streams = controller.status()["streams"]
-        crossing = [
-            (one["rate_tps"] or 0.0) * crossing_share(placed, one["from"], one["to"])
-            for one in streams
-            if not one["inside"]
-        ]
-        self.measured_tps.append(sum(crossing))
+        between = [one for one in streams if not one["inside"]]
+        if any(one["rate_tps"] is None for one in between):
+            # Not everybody has told: the sum of the others would be too little.
+            return
+        shares = [crossing_share(placed, one["from"], one["to"]) for one in between]
+        self.measured_tps.append(sum(one["rate_tps"] * share for one, share in zip(between, shares, strict=True)))
 
 
 @dataclass
