@@ -124,6 +124,12 @@ def test_who_has_most_replicas_stands_for_all(nodes: tuple[int, ...], stand_ins:
     assert (chosen[len(nodes) :] == -1).all()
 
 
+@pytest.mark.parametrize(("replicas", "heavy"), [(1, False), (2, True)])
+def test_one_replica_stands_for_nobody_and_is_not_treated_as_if(replicas: int, heavy: bool) -> None:
+    problem = Problem(taxi(70, replicas), random_gaussian(6, 1), EdrpObjective(1.0, 0.0, 0.0, Bounds(175.0)))
+    assert NodeLevel(Instance(problem)).heavy == heavy
+
+
 def test_whatever_is_not_listed_takes_as_long_as_the_floor() -> None:
     higher = 0
     for seed in range(40):

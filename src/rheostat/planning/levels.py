@@ -91,7 +91,9 @@ class NodeLevel:
         """How many replicas a choice has on its own node: at least, or exactly and no node more if it is heavy."""
         allowed = [np.nonzero(row)[0] for row in instance.allowed]
         listed = [_heavy_stand_ins(instance, i, nodes) for i, nodes in enumerate(allowed)]
-        self.heavy = instance.weighs_time_only and max(len(nodes) for nodes, _, _ in listed) <= _MOST_HEAVY
+        few = max(len(nodes) for nodes, _, _ in listed) <= _MOST_HEAVY
+        # One replica stands for nobody but itself.
+        self.heavy = instance.weighs_time_only and few and instance.most_replicas > 1
         if not self.heavy:
             listed = [_stand_ins(instance, i, nodes) for i, nodes in enumerate(allowed)]
         for nodes, replicas, here in listed:
