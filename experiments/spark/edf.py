@@ -176,7 +176,7 @@ def _page(found: Sequence[Came], trips: Trips, bounds_ms: Mapping[str, float], c
             f"τ_L and τ_H multiplied, and so are the paper's times in brackets. {trips.days} days pass in",
             f"{trips.seconds:g} s, {trips.total} trips; managers act every {PERIOD_SECONDS:g} s (paper:",
             f"{PAPER_PERIOD_SECONDS:g} s) and leave what has changed alone for {SETTLE_SECONDS:g} s. R_max is",
-            f"{R_MAX_MS:g} ms; R_max,op, measured beforehand as the paper does: {told or 'not needed'}. The first",
+            f"{R_MAX_MS:g} ms; R_max,op, measured beforehand as the paper does: {told or 'nothing'}. The first",
             f"{EXCLUSION.warm_up_seconds:g} s and {EXCLUSION.settle_seconds:g} s after each change are left out of",
             "averages. Every ranking was computed again without Spark.",
         ),

@@ -86,6 +86,12 @@ def test_the_bound_of_an_operator_is_what_it_took_when_the_response_time_was_clo
     assert Profile().bounds_ms(1000.0) == {}
 
 
+def test_an_operator_that_is_not_measured_at_every_moment_has_a_bound_by_those_it_was():
+    profile = Profile(responses=[(990.0, {"split": 50.0}), (500.0, {"count": 20.0}), (4000.0, {"count": 900.0})])
+    bounds = profile.bounds_ms(1000.0)
+    assert bounds == {"count": pytest.approx(40.0), "split": pytest.approx(50.0 * 1000 / 990)}
+
+
 def test_downtimes_are_kept_by_kind():
     profile = Profile()
     more = START.having("split", START["split"].plus("n2"))

@@ -166,17 +166,18 @@ class Profile:
     def bounds_ms(self, response_bound_ms: float) -> dict[str, float]:
         """R_max,op of every operator that was measured: what it took when the response time was close to R_max [EDF 9].
 
-        If it never was, what it took when it was closest, in proportion.
+        If it never was, what it took when it was closest, in proportion. Each operator by the moments it was measured
+        at: where batches are longer than the time between two looks, few moments tell of all of them.
         """
-        if not self.responses:
-            return {}
-        near = [one for one in self.responses if abs(one[0] - response_bound_ms) <= NEAR * response_bound_ms]
-        chosen = near or [min(self.responses, key=lambda one: abs(one[0] - response_bound_ms))]
-        found: dict[str, list[float]] = {}
-        for response, latencies in chosen:
-            for name, latency in latencies.items():
-                found.setdefault(name, []).append(latency * response_bound_ms / response if response > 0 else latency)
-        return {name: sum(values) / len(values) for name, values in sorted(found.items())}
+        names = {name for _, latencies in self.responses for name in latencies}
+        return {name: self._bound_ms(name, response_bound_ms) for name in sorted(names)}
+
+    def _bound_ms(self, name: str, response_bound_ms: float) -> float:
+        mine = [(response, latencies[name]) for response, latencies in self.responses if name in latencies]
+        near = [one for one in mine if abs(one[0] - response_bound_ms) <= NEAR * response_bound_ms]
+        chosen = near or [min(mine, key=lambda one: abs(one[0] - response_bound_ms))]
+        scaled = [latency * response_bound_ms / response if response > 0 else latency for response, latency in chosen]
+        return sum(scaled) / len(scaled)
 
     @property
     def hop_ms(self) -> float | None:
