@@ -46,7 +46,7 @@ CONTROLS: Mapping[str, ControlSettings] = {
 But the learner has minutes instead of hours: finer rates, faster learning, a table that is backed up until it has
 settled, and it has practised in the simulator before. An answer in time is what is asked for, so that weighs most. It
 learns at 0.2: in the first seconds of an overload all answers are still in time, and one such lesson should not undo
-what was practised. (That this makes it faster is not shown: see the page of `tripling`.)
+what was practised.
 """
 
 

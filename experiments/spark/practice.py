@@ -28,7 +28,7 @@ def practised(load: Load, settings: ControlSettings) -> tuple[Entry, ...]:
     """What managers with these settings have learned: first by looking, then in two hours of deciding, in seconds.
 
     Who only decides leaves a place as soon as it is known to be just too bad to stay. Of one replica under too high a
-    rate a fifth of its price was known then, and one period in which answers were still in time undid the decision.
+    rate a third of its price was known then, and one period in which answers were still in time undid the decision.
     """
     learned: tuple[Entry, ...] = ()
     for replicas in range(1, MOST_REPLICAS + 1):
