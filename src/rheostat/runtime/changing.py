@@ -184,6 +184,6 @@ class Changing:
 
 def bring_up(crew: Crew, instances: Sequence[Instance], promises: dict[str, int] | None = None) -> None:
     """Starts instances, held, and waits until all are up: the second barrier."""
-    crew.hold(instances)
+    crew.hold(instances, starting=True)
     crew.start(instances, promises)
     crew.up(instances)

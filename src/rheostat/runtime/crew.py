@@ -117,10 +117,10 @@ class Crew:
         self.adopt(instances)
         self.at_once(lambda pair: self.node(pair[0]).start(pair[1]), list(zip(instances, specs, strict=True)))
 
-    def hold(self, instances: Iterable[Instance]) -> None:
-        """Asks instances to plan nothing new."""
+    def hold(self, instances: Iterable[Instance], *, starting: bool = False) -> None:
+        """Asks instances to plan nothing new; with `starting`, only until they are released together."""
         for instance in instances:
-            self._control(instance, Control(hold=True))
+            self._control(instance, Control(hold=True, starting=starting))
 
     def release(self, instances: Iterable[Instance]) -> None:
         """Lets instances go."""

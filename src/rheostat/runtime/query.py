@@ -97,6 +97,7 @@ def _read(session: SparkSession, spec: InstanceSpec, part: Input) -> DataFrame:
         "control": spec.control,
         "links": spec.links,
         "clean_every_ms": "2000",
+        "beside": json.dumps([other.channel for other in spec.inputs if other is not part]),
     }
     if part.start:
         options["start"] = part.start

@@ -20,6 +20,8 @@ class Control:
     """Go exactly there and not beyond, by channel; a query with several inputs has one each."""
     token: str = ""
     """Which order this is: an instance says of a hold that it has seen it, see `acknowledge`."""
+    starting: bool = False
+    """Held only until all the others are up: nobody waits for it to come to rest."""
 
     def limit_of(self, channel: str) -> Offset | None:
         """Where a channel's reader ends, None if it does not."""
@@ -35,7 +37,7 @@ def read_control(path: Path | None) -> Control:
     except FileNotFoundError:
         return Control()
     limits = tuple(parse_offset(part) for part in document["limits"])
-    return Control(document["hold"], limits, document.get("token", ""))
+    return Control(document["hold"], limits, document.get("token", ""), document.get("starting", False))
 
 
 def write_control(path: Path, control: Control, disk: Disk) -> None:
@@ -44,7 +46,8 @@ def write_control(path: Path, control: Control, disk: Disk) -> None:
         disk.remove(path)
         return
     limits = [limit.to_document() for limit in control.limits]
-    document = {"hold": control.hold, "limits": limits, "token": control.token or uuid4().hex}
+    token = control.token or uuid4().hex
+    document = {"hold": control.hold, "limits": limits, "token": token, "starting": control.starting}
     disk.replace(path, json.dumps(document).encode(), durable=True)
 
 

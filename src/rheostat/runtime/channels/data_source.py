@@ -38,6 +38,11 @@ from rheostat.runtime.channels.writer import ChannelWriter, TaskResult
 FORMAT = "rheostat"
 """Name of the source and the sink: `spark.readStream.format(FORMAT)`."""
 ROWS_PER_ARROW_BATCH = 20_000
+FIRST_ROWS_SECONDS = 10.0
+"""So long a query that has never had a batch waits for its first rows. Spark plans a first batch as soon as a Python
+source has told its latest offset, with or without rows: half a second of a starting application's work for every query,
+just when all of them start."""
+LOOK_SECONDS = 0.05
 TICK = "__tick"
 """Column of a row that is no data: it carries how far event time has come, for the sake of the watermark.
 
@@ -98,9 +103,12 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._reader = ChannelReader(self._reading, Disk())
         self._bounded = False
         self._end: Offset | None = None
+        self._waits_until = time.monotonic() + FIRST_ROWS_SECONDS
+        self._is_first = False
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Where a query without a checkpoint begins."""
+        self._is_first = True
         return self._reader.first_offset().to_document()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
@@ -114,6 +122,18 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Where the next batch ends. The very same document if nothing is to be done: Spark compares texts."""
         here = parse_offset(start)
+        end = self._next(here, limit)
+        while end == here and self._may_wait():
+            time.sleep(LOOK_SECONDS)
+            end = self._next(here, limit)
+        self._is_first = False
+        return start if end == here else end.to_document()
+
+    def _may_wait(self) -> bool:
+        first = self._is_first and not self._bounded and time.monotonic() < self._waits_until
+        return first and self._reader.may_wait()
+
+    def _next(self, here: Offset, limit: ReadLimit) -> Offset:
         max_rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
         if not self._reader.is_limited():
             max_rows = _least(max_rows, self._admitted(here))
@@ -122,7 +142,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         end = self._reader.next_offset(here, max_rows, _now_ms())
         if self._end is not None and end != here:
             end = self._reader.bounded(here, end, self._end)
-        return start if end == here else end.to_document()
+        return end
 
     def _admitted(self, here: Offset) -> int | None:
         if self._admission is None:
@@ -132,6 +152,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The rows of a batch, in at most as many parts as there are replicas."""
+        self._is_first = False  # a batch that is done again is planned without asking where it ends
         begin, stop = parse_offset(start), parse_offset(end)
         parts = [Part(strands) for strands in self._reader.plan(begin, stop)]
         if self._admission is not None:

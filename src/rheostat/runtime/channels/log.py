@@ -111,6 +111,17 @@ def next_slot(log: Log, producer: str, epoch: int, start: int = 0) -> int:
     return slot
 
 
+def has_rows(log: Log) -> bool:
+    """Whether there is, or was, anything to read: where something was cleaned away, or written again, there was."""
+    for producer in log.producers():
+        if log.begin(producer, FIRST_EPOCH) or log.opening(producer, FIRST_EPOCH + 1) is not None:
+            return True
+        slots = range(next_slot(log, producer, FIRST_EPOCH))
+        if any((found := log.entry(producer, FIRST_EPOCH, slot)) is not None and found.rows for slot in slots):
+            return True
+    return False
+
+
 def is_over(log: Log, producer: str, epoch: int, slot: int) -> bool:
     """Whether an epoch ends before this slot."""
     last = log.entry(producer, epoch, slot - 1)

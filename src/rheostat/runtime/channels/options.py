@@ -14,6 +14,7 @@
 | outlets | [path, ...] of the channels the same query writes, for back-pressure |
 | producer, max_lag_rows | its name there, and how many of its rows may wait there |
 | clean_every_ms | the reader cleans the channel itself that often |
+| beside | [path, ...] of the other channels the same query reads |
 
 | writing | |
 |---|---|
@@ -54,6 +55,7 @@ def reading_of(options: Mapping[str, str]) -> Reading:
             for path in json.loads(options.get("outlets", "[]"))
         ),
         int(options["clean_every_ms"]) if "clean_every_ms" in options else None,
+        tuple(load_channel(path) for path in json.loads(options.get("beside", "[]"))),
     )
 
 

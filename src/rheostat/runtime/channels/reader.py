@@ -13,7 +13,7 @@ from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.channels.faults import WrongGroups
 from rheostat.runtime.channels.groups import Groups, format_groups
 from rheostat.runtime.channels.links import Delayed, Link
-from rheostat.runtime.channels.log import DiskLog, Log
+from rheostat.runtime.channels.log import DiskLog, Log, has_rows
 from rheostat.runtime.channels.offset import Offset, join, meet, merge, restrict
 from rheostat.runtime.channels.plan import partitions
 from rheostat.runtime.channels.segment import Strand
@@ -49,6 +49,8 @@ class Reading:
     outlets: tuple[Outlet, ...] = ()
     clean_every_ms: int | None = None
     """The reader cleans the channel itself that often; None: somebody else does."""
+    beside: tuple[Channel, ...] = ()
+    """What the same query reads besides."""
 
     def __post_init__(self) -> None:
         """Refuses groups the channel does not have."""
@@ -66,6 +68,7 @@ class ChannelReader:
         self._log = DiskLog(reading.channel)
         self._delayed = Delayed(self._log, reading.links, reading.groups) if reading.links else None
         self._outlets = [(DiskLog(outlet.channel), outlet) for outlet in reading.outlets]
+        self._beside = [DiskLog(channel) for channel in reading.beside]
         self._done: Offset | None = None
         self._told_ms = 0
         self._cleaned_ms = 0
@@ -99,6 +102,13 @@ class ChannelReader:
     def is_limited(self) -> bool:
         """Whether somebody waits for it to come to a certain place, as soon as it can."""
         return read_control(self._reading.control).limit_of(self._reading.channel.name) is not None
+
+    def may_wait(self) -> bool:
+        """Whether nobody minds if a query that has nothing to read yet does not even plan a batch."""
+        control = read_control(self._reading.control)
+        if control.limits or (control.hold and not control.starting):
+            return False
+        return not any(has_rows(log) for log in self._beside)
 
     def _acknowledge(self, control: Control) -> None:
         """Says that it is held; not more often than anybody wants to know."""
