@@ -11,7 +11,7 @@ from experiments.spark.practice import practised
 from experiments.spark.stage import Piece, on_embedded, perform
 from experiments.spark.workload import Load
 from rheostat.control.building import Planning
-from rheostat.control.settings import ControlSettings
+from rheostat.control.settings import ControlSettings, averaging_over
 from rheostat.model.objective import Bounds, EdrpObjective
 from rheostat.planning.exact import Exact
 from rheostat.planning.planner import SILENT
@@ -67,7 +67,7 @@ def timed(settings: ControlSettings, period_seconds: float = PERIOD_SECONDS) -> 
         settings,
         period_seconds=period_seconds,
         settle_seconds=SETTLE_SECONDS,
-        averaging_seconds=period_seconds,
+        averaging_seconds=averaging_over(period_seconds),
         warm_up_seconds=2 * period_seconds,
     )
 

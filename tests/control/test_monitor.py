@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from rheostat.control.monitor import Monitor
+from rheostat.control.settings import averaging_over
 from rheostat.model.observation import Sample, Subject
 
 SPLIT, COUNT = Subject.operator("split"), Subject.operator("count")
@@ -38,6 +39,15 @@ def test_a_figure_is_the_mean_over_the_last_while():
     rates = [(SPLIT, at, {"input_rate": rate}) for at, rate in ((0, 100), (10, 40), (20, 50), (30, 60))]
     assert heard(*rates, now=30).value(SPLIT, "input_rate") == pytest.approx(50)
     assert heard(*rates, now=30, averaging=15.0).value(SPLIT, "input_rate") == pytest.approx(55)
+
+
+@pytest.mark.parametrize("period", [4.0, 10.0, 30.0, 60.0])
+def test_a_rate_that_has_jumped_is_seen_whole_at_the_next_decision(period):
+    """What is measured of a jump comes a few seconds after it."""
+    jump, seen = 100.0, 100.0 + period / 4
+    rates = [(SPLIT, at, {"input_rate": 60 if at > seen else 20}) for at in range(80, int(jump + period) + 1)]
+    told = heard(*rates, now=jump + period, averaging=averaging_over(period)).value(SPLIT, "input_rate")
+    assert told == pytest.approx(60, abs=10 if period < 8 else 0), "the shortest average is over a few batches"
 
 
 def test_of_a_backlog_the_last_one_counts():

@@ -12,7 +12,7 @@ from rheostat.control.building import Planning, has_local_managers
 from rheostat.control.journal import from_line
 from rheostat.control.lessons import misfits
 from rheostat.control.ports import Entry
-from rheostat.control.settings import PLANNED, ControlSettings
+from rheostat.control.settings import PLANNED, ControlSettings, averaging_over
 from rheostat.model.application import Application
 from rheostat.model.objective import Bounds, EdrpObjective, Objective, OdpObjective
 from rheostat.planning.planner import Silent
@@ -97,7 +97,7 @@ def steered(wishes: Wishes, application: Application) -> Steered:
     settings = replace(
         settings,
         settle_seconds=period if wishes.settle is None else wishes.settle,
-        averaging_seconds=min(settings.averaging_seconds, period),
+        averaging_seconds=min(settings.averaging_seconds, averaging_over(period)),
         region_period_seconds=min(settings.region_period_seconds, 2 * period),
     )
     settings.check(application)

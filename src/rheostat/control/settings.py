@@ -40,6 +40,19 @@ DEFAULTS: Mapping[str, tuple[str, str, str, float]] = {
 """Per kind: policy, placement, victims, and the period of its manager in seconds."""
 
 
+LEAST_AVERAGING_SECONDS = 4.0
+"""A few micro-batches."""
+
+
+def averaging_over(period_seconds: float) -> float:
+    """Over how long to average for somebody who decides once in a period: half of it.
+
+    So a rate that has jumped is seen whole at the next decision. Averaged over all of the period, which began while
+    little of it had arrived, a rate 60 % above what a replica can do looked like one it can just do.
+    """
+    return max(period_seconds / 2, min(period_seconds, LEAST_AVERAGING_SECONDS))
+
+
 @dataclass(frozen=True)
 class ControlSettings:
     """Everything a person can set; what is None is what the paper of that kind says."""
