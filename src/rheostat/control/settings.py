@@ -47,8 +47,8 @@ LEAST_AVERAGING_SECONDS = 4.0
 def averaging_over(period_seconds: float) -> float:
     """Over how long to average for somebody who decides once in a period: half of it.
 
-    So a rate that has jumped is seen whole at the next decision. Averaged over all of the period, which began while
-    little of it had arrived, a rate 60 % above what a replica can do looked like one it can just do.
+    So a rate that has jumped is seen whole at the next decision. The period in which it jumps begins before that shows:
+    averaged over all of it, 60 tuples a second looked like 49, and a replica that can do 50 was left alone.
     """
     return max(period_seconds / 2, min(period_seconds, LEAST_AVERAGING_SECONDS))
 
