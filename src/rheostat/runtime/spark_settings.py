@@ -34,6 +34,11 @@ LEAN: Mapping[str, tuple[str, str]] = {
     "spark.sql.streaming.metricsEnabled": ("false", "samples come from the query's progress"),
     "spark.sql.adaptive.enabled": ("false", "adaptive plans are off in streaming anyway; explicit for state jobs"),
     "spark.sql.execution.arrow.maxRecordsPerBatch": ("10000", "few large batches between Spark and Python"),
+    "spark.sql.execution.arrow.maxBytesPerBatch": (
+        "2147483647",
+        "Spark adds up the size of a batch after every row unless there is no limit: a fifth of the processor time of "
+        "taxi routes. 10,000 rows end a batch; who has rows of more than some ten kilobytes sets a limit",
+    ),
     "spark.sql.codegen.cache.maxEntries": (
         "1000",
         "ten queries fill the usual 100, and what a change starts anew is compiled again: 30 classes with taxi routes",
