@@ -36,8 +36,7 @@ LEAN: Mapping[str, tuple[str, str]] = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": ("10000", "few large batches between Spark and Python"),
     "spark.sql.execution.arrow.maxBytesPerBatch": (
         "2147483647",
-        "Spark adds up the size of a batch after every row unless there is no limit: a fifth of the processor time of "
-        "taxi routes. 10,000 rows end a batch; who has rows of more than some ten kilobytes sets a limit",
+        "no limit, or the size is added up after every row, a fifth of taxi routes' time; 10,000 rows end a batch",
     ),
     "spark.sql.codegen.cache.maxEntries": (
         "1000",
