@@ -48,8 +48,8 @@ LEAN: Mapping[str, tuple[str, str]] = {
     "spark.log.level": ("ERROR", "warnings of every micro-batch would hide what matters"),
     "spark.driver.memory": ("1g", "several nodes share a machine"),
     "spark.driver.extraJavaOptions": (
-        "-XX:+UseSerialGC -XX:TieredStopAtLevel=4 -Xss4m -Dlog4j2.disable.jmx=true",
-        "collectors for large heaps start threads by the core, per node",
+        "-XX:+UseSerialGC -XX:TieredStopAtLevel=4 -Xss16m -Dlog4j2.disable.jmx=true",
+        "no threads by the core to collect small heaps; a stack on which Spark can tell a stop in foreachBatch from a fault",
     ),
 }
 
