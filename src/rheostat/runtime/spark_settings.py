@@ -49,7 +49,7 @@ LEAN: Mapping[str, tuple[str, str]] = {
     "spark.driver.memory": ("1g", "several nodes share a machine"),
     "spark.driver.extraJavaOptions": (
         "-XX:+UseSerialGC -XX:TieredStopAtLevel=4 -Xss16m -Dlog4j2.disable.jmx=true",
-        "no threads by the core to collect small heaps; a stack on which Spark can tell a stop in foreachBatch from a fault",
+        "no threads by the core to collect small heaps; a stack on which Spark can tell a stop from a fault (`why.md`)",
     ),
 }
 
