@@ -8,7 +8,7 @@ from experiments.walks import SETTINGS, three_nodes
 
 from rheostat.control.journal import MemoryJournal
 from rheostat.model.deployment import Deployment
-from rheostat.runtime.changing import Changing, Difference
+from rheostat.runtime.changing import Changing, Difference, bring_up
 from rheostat.runtime.layout import Layout
 from rheostat.runtime.physical import physical_plan
 from rheostat.runtime.schemas import Columns
@@ -26,6 +26,24 @@ class Crew:
 
     def __getattr__(self, _):
         return lambda *_: None
+
+
+def test_what_is_started_is_held_until_all_are_up_but_nobody_waits_for_it_to_rest():
+    """Else every query would begin with an empty batch, see `channels.data_source`."""
+    done = []
+
+    class Recording(Crew):
+        def hold(self, *_, starting=False):
+            done.append(("hold", starting))
+
+        def start(self, *_):
+            done.append("start")
+
+        def up(self, *_):
+            done.append("up")
+
+    bring_up(Recording(), [])
+    assert done == [("hold", True), "start", "up"]
 
 
 def plan_of(application, **placed):

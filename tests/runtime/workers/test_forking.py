@@ -86,6 +86,13 @@ def test_what_raises_tells_its_traceback_and_fails(python, tmp_path):
     assert "ValueError: broken" in errors
 
 
+@pytest.mark.parametrize("how", ["BrokenPipeError", "ConnectionResetError", "EOFError"])
+def test_when_spark_hangs_up_the_fork_ends_without_a_word(python, tmp_path, how):
+    process = run(python, tmp_path, f"raise {how}")
+    _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (1, "")
+
+
 def test_libraries_are_there_before_the_fork(python, tmp_path):
     process = run(python, tmp_path, "import sys; print('pyarrow' in sys.modules, 'pyspark.worker' in sys.modules)")
     assert process.communicate(timeout=30)[0] == "True True\n"

@@ -35,6 +35,9 @@ IMPORTED = (
     "rheostat.runtime.channels.batch_sink",
     "rheostat.runtime.channels.data_source",
 )
+HUNG_UP = (BrokenPipeError, ConnectionResetError, EOFError)
+"""A query was stopped while its process answered, or waited to be asked: so it hears of it, and it is no fault to tell.
+What the user's code raises Spark has caught before."""
 STREAMS = (0, 1, 2)
 
 
@@ -94,6 +97,8 @@ class ForkServer:
                 os.dup2(given, stream)
             _close_others(self._selector)
             code = _run(order)
+        except HUNG_UP:
+            pass
         except BaseException:
             traceback.print_exc()
         finally:
