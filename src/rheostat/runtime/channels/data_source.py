@@ -43,7 +43,7 @@ FIRST_ROWS_SECONDS = 10.0
 source has told its latest offset, with or without rows: half a second of a starting application's work for every query,
 just when all of them start."""
 LOOK_SECONDS = 0.05
-"""So often it looks meanwhile. Producers are other processes, perhaps on other machines: only the disk tells of them."""
+"""So often it looks meanwhile. Producers are other processes, perhaps on other nodes: only the disk tells of them."""
 TICK = "__tick"
 """Column of a row that is no data: it carries how far event time has come, for the sake of the watermark.
 
