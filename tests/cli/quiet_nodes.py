@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.assembly import Controller
-from rheostat.model.application import Application, Grouping, Kind, Operator, Stream
+from rheostat.model.application import RESULTS_SINK, Application, Grouping, Kind, Operator, Stream
 from rheostat.model.deployment import Deployment
 from rheostat.model.documents import write
 from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.api import RESULTS_SINK
 from rheostat.runtime.controller_api import serving
 from rheostat.runtime.controller_client import held
 from rheostat.runtime.instance import InstanceSpec, InstanceStatus

@@ -5,7 +5,7 @@ from math import nan
 import pytest
 
 from rheostat.errors import InvalidModel
-from rheostat.model.application import Application, Grouping, Kind, Operator, Stream
+from rheostat.model.application import RESULTS_SINK, Application, Grouping, Kind, Operator, Stream
 from rheostat.model.deployment import Deployment, Replicas
 from rheostat.model.fragments import fragments
 
@@ -124,6 +124,15 @@ def test_a_fork_and_a_broadcast_cut_a_chain():
     assert [f.operators for f in fragments(application, deployment)] == [
         ("source",), ("left",), ("right",), ("after",),
     ]  # fmt: skip
+
+
+def test_a_sink_that_writes_outside_is_a_query_by_itself_and_results_are_not():
+    """Its batches are numbered as long as the application lives; a chain's numbers change with whoever is in it."""
+    for code, chains in (("shop.sinks:table", [("source",), ("print",)]), (RESULTS_SINK, [("source", "print")])):
+        sink = Operator("print", Kind.SINK, code=code)
+        application = Application("ends", (SOURCE, sink), (Stream("source", "print"),))
+        found = fragments(application, Deployment.single({"source": "a", "print": "a"}))
+        assert [fragment.operators for fragment in found] == chains
 
 
 def test_deployments_are_values():

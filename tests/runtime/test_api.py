@@ -3,8 +3,8 @@
 import pytest
 
 from rheostat.errors import InvalidModel, OperatorFailed
-from rheostat.model.application import Grouping, Kind, OutputMode
-from rheostat.runtime.api import RESULTS_SINK, App, operator
+from rheostat.model.application import RESULTS_SINK, Grouping, Kind, OutputMode
+from rheostat.runtime.api import App, operator
 from rheostat.runtime.operator_code import blamed, called, load_function
 
 

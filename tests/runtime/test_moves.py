@@ -1,17 +1,21 @@
 """Which checkpoint a new instance begins with, and how far its source was read."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from experiments.subjects import subject
 from experiments.walks import SETTINGS, three_nodes
 
+from rheostat.model.application import Application, Kind, Operator, Stream
 from rheostat.model.deployment import Deployment
 from rheostat.runtime.layout import Layout
 from rheostat.runtime.moves import job_for
 from rheostat.runtime.physical import physical_plan
 from rheostat.runtime.schemas import Columns
 from rheostat.runtime.specs import Blueprint
+from rheostat.runtime.state.checkpoint import Checkpoint
+from rheostat.runtime.state_job import run_job
 
 CHANNEL = '{"channel": "Generator-Detector"}'
 SOURCE = '{"rows": 7, "started_ms": 1}'
@@ -61,3 +65,22 @@ def test_a_source_that_was_replaced_before_its_first_batch_begins_and_the_state_
     again = physical_plan(blueprint.application, old.deployment, SETTINGS.key_groups, new)
     assert job_for(blueprint, again.with_operator("Input")[0], new) is None, "it begins, with an empty checkpoint"
     assert job_for(blueprint, again.with_operator("Detector")[0], new).way == "repartition", "it has its state"
+
+
+def test_a_sink_outside_goes_on_with_the_number_of_its_last_batch(tmp_path):
+    """One that began with batch 0 again lost what it wrote: it was taken for what had been written before."""
+    rows = Operator("rows", Kind.SOURCE, code="shop.app:rows")
+    table = Operator("table", Kind.SINK, code="shop.app:table", max_replicas=2)
+    application = Application("shop", (rows, table), (Stream("rows", "table"),))
+    columns = {"rows": Columns(json.dumps({"type": "struct", "fields": []}))}
+    blueprint = Blueprint(application, three_nodes(), Layout(tmp_path), columns, SETTINGS)
+    old = physical_plan(application, Deployment.of({"rows": {"n1": 1}, "table": {"n1": 1}}), SETTINGS.key_groups)
+    new = physical_plan(application, Deployment.of({"rows": {"n1": 1}, "table": {"n2": 2}}), SETTINGS.key_groups, old)
+    before, after = old.with_head("table")[0], replace(new.with_head("table")[0], start=("here",))
+    assert job_for(blueprint, after, old) is None, "nothing was written yet"
+    committed(blueprint, before, "there")
+    job = job_for(blueprint, after, old)
+    assert (job.way, job.parents[0][0], job.offsets) == ("offsets", str(blueprint.checkpoint(before)), ("here",))
+    run_job(None, job)
+    taken = Checkpoint(blueprint.checkpoint(after))
+    assert (taken.last_committed, taken.planned(0).offsets) == (0, ("here",))

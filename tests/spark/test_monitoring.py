@@ -1,10 +1,13 @@
 """What the monitor tells of a real application at a known rate, on embedded nodes."""
 
 import time
+from collections.abc import Iterator
 
+import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import LongType
 
 from rheostat.model.application import Application
 from rheostat.model.deployment import Deployment, Replicas
@@ -57,6 +60,31 @@ def counted(rows: DataFrame) -> DataFrame:
 def parted(rows: DataFrame) -> DataFrame:
     """Uses its input twice: Spark reads it twice, but these are the same rows."""
     return rows.where(F.col("n") % 3 == 0).union(rows.where(F.col("n") % 3 != 0))
+
+
+ROW_MS, RANGE_MS = 4.0, 1.0
+
+
+@F.udf(returnType=LongType(), useArrow=False)  # type: ignore[untyped-decorator]
+def looked_up(n: int) -> int:
+    """Made when the module is read, long before it is known which operator uses it."""
+    time.sleep(ROW_MS / 1000)
+    return n
+
+
+@operator(max_replicas=4)
+def by_row(rows: DataFrame) -> DataFrame:
+    return rows.withColumn("n", looked_up("n"))
+
+
+@operator(max_replicas=4)
+def by_range(rows: DataFrame) -> DataFrame:
+    def scored(parts: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for part in parts:
+            time.sleep(RANGE_MS / 1000 * len(part))
+            yield part
+
+    return rows.mapInPandas(scored, rows.schema)
 
 
 def application() -> Application:
@@ -134,6 +162,8 @@ def test_figures_of_a_known_load(spark, tmp_path):
     busy = value(Subject.operator("served"), "utilization")
     assert busy == pytest.approx(SERVICE_MS / 1000 * RATE_TPS / 2, rel=0.5), "b x rate / k"
     assert value(Subject.operator("served"), "true_rate") == pytest.approx(1000 / SERVICE_MS, rel=0.5)
+    assert SERVICE_MS * 0.9 < value(Subject.operator("served"), "user_code_ms") < SERVICE_MS * 1.5
+    assert seen.value(Subject.operator("halved"), "user_code_ms") is None, "it is Spark's own code that works there"
     assert value(Subject.operator("counted"), "state_rows") == KEYS
     assert value(Subject.operator("counted"), "state_bytes") > 0
     median, late = (value(Subject.application("watched"), f"response_{p}_ms") for p in ("p50", "p99"))
@@ -158,3 +188,27 @@ def test_an_input_that_is_used_twice_is_counted_once(spark, tmp_path):
         seen = watch(runtime)
     assert seen.value(Subject.operator("parted"), "input_rate") == pytest.approx(RATE_TPS, rel=0.25)
     assert seen.value(Subject.operator("out"), "input_rate") == pytest.approx(RATE_TPS, rel=0.25)
+
+
+def test_each_operator_of_a_chain_is_charged_for_its_own_code(spark, tmp_path):
+    """All run in one query, row by row behind one another; what one waits for another does not count."""
+    app = App("charged")
+    app.source("numbers", numbers, rate_tps=RATE_TPS, parameters={"curve": CURVE})
+    app.operator(by_row, reads="numbers")
+    app.operator(halved, reads="by_row")
+    app.operator(by_range, reads="halved")
+    app.sink("out", reads="by_range")
+    where = dict.fromkeys(("numbers", "by_row", "halved", "by_range", "out"), Replicas.on("n1"))
+    nodes = Infrastructure("one", (Node("n1", 8),))
+    with embedded(app.build(), nodes, tmp_path / "run", spark, RuntimeSettings(trigger_ms=100)) as runtime:
+        runtime.launch(Deployment.of(where))
+        assert [i.operators for i in runtime.plan.instances] == [tuple(where)], "one query"
+        seen = watch(runtime)
+    times = {name: seen.value(Subject.operator(name), "user_code_ms") for name in where}
+    print(times)
+    assert times["by_row"] == pytest.approx(ROW_MS, rel=0.3)
+    assert times["by_range"] == pytest.approx(RANGE_MS, rel=0.3), "per row that comes to it"
+    assert times["halved"] is None
+    used = seen.value(Subject.operator("by_row"), "cpu_seconds")
+    assert used is not None
+    assert 0 < used < MEASURED_SECONDS * RATE_TPS * ROW_MS / 1000, "who sleeps needs no processor"

@@ -14,6 +14,9 @@ from rheostat.errors import InvalidModel, Mistake
 from rheostat.model.graph import did_you_mean, edge_mistakes, flow_order, reach_mistakes, repeated_names
 from rheostat.model.latency import Constant, LatencyModel
 
+RESULTS_SINK = "rheostat.runtime.sinks:results"
+"""Code of the sink that keeps what it is given among the application's own files, exactly."""
+
 
 class Kind(StrEnum):
     """What an operator does with what it gets."""
@@ -88,6 +91,11 @@ class Operator:
     """How late its input may be; the watermark is set by the runtime, so that all instances of it agree on one."""
     parameters: tuple[tuple[str, str | int | float | bool], ...] = ()
     """Arguments for the user's function."""
+
+    @property
+    def is_foreign_sink(self) -> bool:
+        """Whether it writes somewhere outside, where only the numbers of its batches tell what is there already."""
+        return self.kind is Kind.SINK and self.code not in {"", RESULTS_SINK}
 
     @property
     def is_stateful(self) -> bool:

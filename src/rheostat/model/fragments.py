@@ -2,7 +2,9 @@
 
 A fragment is a chain of operators with the same deployment and at most one stateful operator in it. Inside a fragment
 tuples pay no hop, as the papers' model assumes of co-located operators, and every checkpoint holds the state of one
-operator at most. Planner (price of a hop), runtime (queries) and `show --physical` all read the fragments from here.
+operator at most. A sink that writes somewhere outside is a fragment by itself: what it has written is known there by
+the numbers of its batches, which must go on for as long as the application lives, whoever else is replaced. Planner
+(price of a hop), runtime (queries) and `show --physical` all read the fragments from here.
 """
 
 from collections.abc import Mapping
@@ -71,6 +73,8 @@ def _joins(application: Application, placed: Mapping[str, Replicas], chain: list
     if chain[-1] != stream.source or placed[stream.source] != replicas or len(application.outputs[stream.source]) > 1:
         return False
     if stream.grouping is Grouping.BROADCAST or (stream.grouping is Grouping.SINGLE and len(replicas) > 1):
+        return False
+    if target.is_foreign_sink:
         return False
     if not target.is_stateful:
         return True

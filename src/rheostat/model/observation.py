@@ -97,10 +97,12 @@ FIGURES: Mapping[str, Figure] = {
         "part of a micro-batch that does not depend on its rows: a of a + b x rows", "ms", _WORK, 600.0
     ),
     "batch_row_ms": Figure("part of a micro-batch per row: b of a + b x rows", "ms", _WORK, 600.0),
-    "user_code_ms": Figure("time inside the user's function per tuple", "ms", _WORK, 120.0),
+    "user_code_ms": Figure("time inside the operator's own Python code per tuple", "ms", _WORK, 120.0),
     "latency_ms": Figure("R_i: time of a tuple in the operator", "ms", _WORK),
     "replicas": Figure("replicas running", "1", _WORK),
-    "cpu_seconds": Figure("processor time used since the start", "s", _WORK | {Of.NODE}),
+    "cpu_seconds": Figure(
+        "processor time used since the start; of an operator, by its own Python code", "s", _WORK | {Of.NODE}
+    ),
     # State grows slowly, and is asked for when a move is planned.
     "state_rows": Figure("rows in the state store", "rows", _WORK, 120.0),
     "state_bytes": Figure("size of the state", "bytes", _WORK, 120.0),

@@ -27,12 +27,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from rheostat.model.application import Application, Grouping, Kind, Operator, OutputMode, Stream
+from rheostat.model.application import RESULTS_SINK, Application, Grouping, Kind, Operator, OutputMode, Stream
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _DECLARED = "__rheostat_operator__"
-RESULTS_SINK = "rheostat.runtime.sinks:results"
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,8 @@ class Flowed:
     """Tuples per second by operator."""
     figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Figures by operator."""
+    cpu_seconds: Mapping[str, float] = field(default_factory=dict)
+    """Processor time in the own Python code of those operators that have any."""
 
 
 @dataclass(slots=True)
@@ -157,7 +159,7 @@ class Flow:
         cost = self.cost() if fresh else None
         if cost is not None:
             figures = {name: {**known, **self._costs(name, cost, inputs)} for name, known in figures.items()}
-        return Flowed(tuple(fresh), received, emitted, figures)
+        return Flowed(tuple(fresh), received, emitted, figures, _cpu_seconds(fresh))
 
     def _at_the_source(self, fresh: Sequence[Batch]) -> dict[str, float]:
         """What a source has that was not read, what comes in there, and how far behind that is, where it tells.
@@ -185,12 +187,20 @@ class Flow:
             found["output_rate"] = emitted[name]
         if fresh:
             found["batch_ms"] = sum(batch.duration_ms for batch in fresh) / len(fresh)
+            if (own := self._own_code_ms(name, fresh)) is not None:
+                found["user_code_ms"] = own
             if name == self.chain.operators[0] and (latency := time_in_chain_ms(fresh)) is not None:
                 found["latency_ms"] = latency
             if name == self.chain.stateful and fresh[-1].state_rows is not None:
                 found["state_rows"] = float(fresh[-1].state_rows)
                 found["state_bytes"] = float(fresh[-1].state_bytes or 0)
         return found
+
+    def _own_code_ms(self, name: str, batches: Sequence[Batch]) -> float | None:
+        """Time in an operator's own Python code per tuple it took in; None if it has none or nothing came."""
+        told = [batch for batch in batches if name in batch.own_code]
+        rows = _sum([self.chain.rows_in(name, batch) for batch in told])
+        return sum(batch.own_code[name].wall_ms for batch in told) / rows if rows else None
 
     def _costs(self, name: str, cost: BatchCost, inputs: Mapping[str, float]) -> dict[str, float]:
         """The chain's cost in terms of this operator's input; see `batch_cost` for what it means."""
@@ -241,8 +251,16 @@ def time_in_chain_ms(batches: Sequence[Batch]) -> float | None:
     return sum(waited) / rows
 
 
+def _cpu_seconds(batches: Iterable[Batch]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for batch in batches:
+        for name, worked in batch.own_code.items():
+            found[name] = found.get(name, 0.0) + worked.cpu_ms / 1000
+    return found
+
+
 SUMS = ("input_rate", "output_rate", "backlog", "replicas", "state_rows", "state_bytes")
-MEANS = ("utilization", "true_rate", "batch_ms", "latency_ms", "batch_fixed_ms", "batch_row_ms")
+MEANS = ("utilization", "true_rate", "batch_ms", "latency_ms", "batch_fixed_ms", "batch_row_ms", "user_code_ms")
 """By replica: an instance with twice the replicas counts twice."""
 
 

@@ -31,7 +31,7 @@ from rheostat.runtime.agent_process import AgentProcess
 from rheostat.runtime.channels.channel import load_channel
 from rheostat.runtime.controller_client import held
 from rheostat.runtime.journal_sqlite import SqliteJournal
-from rheostat.runtime.layout import Layout
+from rheostat.runtime.layout import Layout, check_names
 from rheostat.runtime.monitor import MonitorSettings
 from rheostat.runtime.node import Node, SparkNode
 from rheostat.runtime.physical import PhysicalPlan
@@ -92,6 +92,7 @@ class Opened:
 @contextmanager
 def opened(launch: Launch) -> Iterator[Opened]:
     """The runtime of an application; in the end everything is stopped, and may be taken up again from its directory."""
+    check_names(launch.application, launch.infrastructure)
     launch.directory.mkdir(parents=True, exist_ok=True)
     with held(launch.directory):
         launch = replace(launch, infrastructure=recorded_infrastructure(launch.directory, launch.infrastructure))
@@ -148,6 +149,11 @@ def check_known(launch: Launch) -> None:
     if set(before) != set(launch.application.by_name):
         changed = ", ".join(sorted(set(before) ^ set(launch.application.by_name)))
         raise RuntimeFault(f"{where}: its operators differ ({changed}); use another --directory, or remove it")
+    wanted = {Layout(launch.directory).channel(*stream.ends).name for stream in launch.application.streams}
+    known = {path.parent.name for path in (launch.directory / "channels").glob("*/channel.json")}
+    if known and wanted != known:
+        changed = ", ".join(sorted(name.replace("--", " -> ") for name in wanted ^ known))
+        raise RuntimeFault(f"{where}: its streams differ ({changed}); use another --directory, or remove it")
     if gone := [node for node in before.nodes() if node not in launch.infrastructure.index]:
         raise RuntimeFault(f"{where}: it has replicas on {', '.join(gone)}, which the infrastructure does not have")
     groups = recorded_key_groups(launch.directory)

@@ -6,11 +6,48 @@
 <root>/results/<sink>/                          what the exact sink has received, a channel too
 <root>/nodes/<node>/checkpoints/<instance>/<n>/ checkpoints, n counts the changes of the instance
 <root>/control/<instance>.json                  hold and limit, read by the instance before every batch
+<root>/control/<instance>.notes/                how long its operators' own code took, by batch
 ```
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from rheostat.errors import InvalidModel, Mistake
+from rheostat.model.application import Application
+from rheostat.model.resources import Infrastructure
+
+BETWEEN_NAMES = ("/", "\\", "\0", "@", "--")
+"""What separates names in paths: with one of these in it a name would lead elsewhere, or mean two things."""
+
+LONGEST_NAME = 80
+"""In bytes. Two of them are a file's name, which has 255 bytes on most disks."""
+
+
+def check_names(application: Application, infrastructure: Infrastructure) -> None:
+    """Refuses names of operators and nodes that cannot be names of files; every one of them is told."""
+    mistakes = [
+        *_unusable("operators", (operator.name for operator in application.operators)),
+        *_unusable("nodes", (node.name for node in infrastructure.nodes)),
+    ]
+    if mistakes:
+        raise InvalidModel(f"application {application.name!r} on {infrastructure.name!r}", mistakes)
+
+
+def _unusable(kind: str, names: Iterable[str]) -> list[Mistake]:
+    remedy = "files are named by it: use letters, digits, spaces, dots and single dashes inside"
+    return [
+        Mistake((kind, number, "name"), f"the name {name!r} cannot be used in a run", remedy)
+        for number, name in enumerate(names)
+        if not _is_usable(name)
+    ]
+
+
+def _is_usable(name: str) -> bool:
+    if name.startswith((".", "-")) or name.endswith("-") or len(name.encode()) > LONGEST_NAME:
+        return False
+    return not any(mark in name for mark in BETWEEN_NAMES)
 
 
 @dataclass(frozen=True, slots=True)

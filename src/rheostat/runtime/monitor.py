@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rheostat.errors import RuntimeFault
-from rheostat.model.application import Kind
+from rheostat.model.application import RESULTS_SINK, Kind
 from rheostat.model.observation import Sample, Subject
-from rheostat.runtime.api import RESULTS_SINK
 from rheostat.runtime.batch_cost import BatchCost
 from rheostat.runtime.channel_watch import ChannelWatch, Hops
 from rheostat.runtime.flow import Chain, Flow, Flowed, together
@@ -105,6 +104,8 @@ class Monitor:
         self._flows: dict[int, Flow] = {}
         self._costs: dict[tuple[str, ...], BatchCost] = {}
         """What batches of a chain cost, for its next instances."""
+        self._cpu_seconds: dict[tuple[str, str], float] = {}
+        """Processor time in each operator's own code on each node since the start."""
         self._node_watch, self._channels, self._watch = NodeWatch(), ChannelWatch(), Watch()
 
     def samples(self, plan: PhysicalPlan, now_seconds: float) -> list[Sample]:
@@ -119,6 +120,7 @@ class Monitor:
         for name in self.nodes:
             period.add(Subject.node(name), {"slots_used": used.get(name, 0.0)})
         self._look_at_instances(period, plan, answers)
+        self._add_cpu_seconds(period)
         if self._concerns is None:
             self._look_at_results(period, since * 1000)
         self.symptoms = self._judged(period)
@@ -150,6 +152,8 @@ class Monitor:
                     figures.setdefault("latency_ms", 1000 * waits["lag_seconds"])
                 period.add_instance(name, instance.node, figures)
             self._add_rates(period, flowed)
+            for name, seconds in flowed.cpu_seconds.items():
+                self._cpu_seconds[name, instance.node] = self._cpu_seconds.get((name, instance.node), 0.0) + seconds
             self._add_hops(period, instance, flowed, nodes)
             if reached:
                 subject = Subject.instance(instance.head, instance.node)
@@ -178,6 +182,14 @@ class Monitor:
             arriving += found.arriving_tps(period.now) or 0.0
             period.add_stream(stream.source, stream.target, "backlog", found.rows)
         return {"backlog": float(rows), "lag_seconds": lag, "arriving": arriving} if streams else {}
+
+    def _add_cpu_seconds(self, period: _Period) -> None:
+        """Since the start: also of nodes that an operator has left."""
+        for name in {operator for operator, _ in self._cpu_seconds}:
+            on = {node: used for (operator, node), used in self._cpu_seconds.items() if operator == name}
+            period.add(Subject.operator(name), {"cpu_seconds": sum(on.values())})
+            for node, used in on.items():
+                period.add(Subject.instance(name, node), {"cpu_seconds": used})
 
     def _add_rates(self, period: _Period, flowed: Flowed) -> None:
         for (source, target), rate in flowed.received.items():

@@ -20,7 +20,7 @@ def job_for(blueprint: Blueprint, instance: Instance, old: PhysicalPlan) -> Stat
     parents = _parents(blueprint, instance, old, stateful)
     is_source = application.by_name[instance.head].kind is Kind.SOURCE
     if stateful is None or not any(source_offsets(blueprint, parent) for parent in parents):
-        return _source_job(blueprint, instance, old) if is_source else None
+        return _source_job(blueprint, instance, old) if is_source else _sink_job(blueprint, instance, old)
     groups = state_groups(instance, total)
     way = "rebuild"
     if len(parents) == 1 and state_groups(parents[0], total) == groups:
@@ -77,6 +77,17 @@ def _source_job(blueprint: Blueprint, instance: Instance, old: PhysicalPlan) -> 
         return None
     target = str(blueprint.checkpoint(instance))
     return StateJob("offsets", target, ((before, "0"),), "0", instance.replicas, (), 1, (), before)
+
+
+def _sink_job(blueprint: Blueprint, instance: Instance, old: PhysicalPlan) -> StateJob | None:
+    """A sink outside knows batches by their numbers: one that began with 0 again would be taken for a repetition."""
+    if not blueprint.application.by_name[instance.head].is_foreign_sink:
+        return None
+    known = [one for one in old.with_head(instance.head) if source_offsets(blueprint, one) is not None]
+    if not known:
+        return None
+    before, target = str(blueprint.checkpoint(known[0])), str(blueprint.checkpoint(instance))
+    return StateJob("offsets", target, ((before, "0"),), "0", instance.replicas, (), 1, instance.start)
 
 
 def _source_checkpoint(blueprint: Blueprint, instance: Instance, old: PhysicalPlan) -> str:

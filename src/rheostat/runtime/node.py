@@ -22,6 +22,7 @@ from rheostat.runtime.channels.control import acknowledged
 from rheostat.runtime.instance import InstanceSpec, InstanceStatus
 from rheostat.runtime.node_usage import Usage, measured_usage
 from rheostat.runtime.operator_code import blamed
+from rheostat.runtime.own_code import Notes, with_own_code
 from rheostat.runtime.query import start_query
 from rheostat.runtime.spark_threads import clean_now_and_then, in_spark_thread
 from rheostat.runtime.state.checkpoint import Checkpoint
@@ -98,6 +99,7 @@ class HostsManagers(Protocol):
 class _Running:
     spec: InstanceSpec
     query: StreamingQuery
+    notes: Notes
 
 
 class SparkNode:
@@ -140,7 +142,8 @@ class SparkNode:
             return
         Path(spec.checkpoint).mkdir(parents=True, exist_ok=True)
         Checkpoint(Path(spec.checkpoint)).clear_beginning()
-        self._running[spec.name] = _Running(spec, start_query(self._spark, spec))
+        notes = Notes(Path(spec.control).with_suffix(".notes"))
+        self._running[spec.name] = _Running(spec, start_query(self._spark, spec, notes), notes)
         clean_now_and_then(self._spark)
 
     def stop(self, instance: str, *, gently: bool = False) -> None:
@@ -166,10 +169,10 @@ class SparkNode:
         return in_spark_thread(lambda: [self._status(known) for known in list(self._running.values())])
 
     def progress(self, instance: str, after: int = -1) -> Sequence[dict[str, Any]]:
-        """What Spark remembers of the last batches."""
+        """What Spark remembers of the last batches, and how long they were in the operators' own code."""
         self._check_alive()
         known = self._running.get(instance)
-        return [] if known is None else in_spark_thread(lambda: _reports(known.query, after))
+        return [] if known is None else in_spark_thread(lambda: _reports(known, after))
 
     def usage(self) -> Usage:
         """Of this process with its children, which embedded nodes share."""
@@ -225,14 +228,15 @@ def _end(known: _Running, *, gently: bool) -> None:
         known.query.stop()
 
 
-def _reports(query: StreamingQuery, after: int) -> list[dict[str, Any]]:
+def _reports(known: _Running, after: int) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     # `recentProgress` would fetch and parse all of the last hundred every time.
-    for report in reversed(list(query._jsq.recentProgress())):  # noqa: SLF001 - PySpark has no public way
+    for report in reversed(list(known.query._jsq.recentProgress())):  # noqa: SLF001 - PySpark has no public way
         if report.batchId() <= after:
             break
         found.append(json.loads(report.json()))
-    return found[::-1]
+    worked = known.notes.worked([report["batchId"] for report in found]) if found else {}
+    return [with_own_code(report, worked[report["batchId"]]) for report in found[::-1]]
 
 
 def _await_gap(checkpoint: Checkpoint) -> None:

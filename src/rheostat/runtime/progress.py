@@ -17,6 +17,17 @@ SIZE_ON_DISK = "rocksdbSstFileSize"
 
 
 @dataclass(frozen=True, slots=True)
+class Worked:
+    """Time inside an operator's own code."""
+
+    wall_ms: float = 0.0
+    cpu_ms: float = 0.0
+
+    def __add__(self, other: "Worked") -> "Worked":
+        return Worked(self.wall_ms + other.wall_ms, self.cpu_ms + other.cpu_ms)
+
+
+@dataclass(frozen=True, slots=True)
 class SourceRead:
     """What a batch took from one source."""
 
@@ -52,6 +63,8 @@ class Batch:
     """Rows in the state store afterwards; None without state."""
     state_bytes: int | None = None
     """Size of the state: of its files, or of what is in memory until there are any."""
+    own_code: Mapping[str, Worked] = field(default_factory=dict)
+    """Time in the own Python code of those operators that have any."""
 
     @property
     def end_seconds(self) -> float:
@@ -108,6 +121,7 @@ def read_batch(report: Mapping[str, Any]) -> Batch | None:
         written=_written(report.get("sink") or {}),
         state_rows=sum(int(state["numRowsTotal"]) for state in states) if states else None,
         state_bytes=sum(_state_bytes(state) for state in states) if states else None,
+        own_code={name: Worked(*times) for name, times in (report.get("ownCode") or {}).items()},
     )
 
 

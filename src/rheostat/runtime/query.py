@@ -5,6 +5,8 @@ the rows: where Spark's own progress says the same (what was read, what was writ
 """
 
 import json
+from contextlib import nullcontext
+from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,7 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import BooleanType, StructField, StructType
 
-from rheostat.runtime.api import RESULTS_SINK
+from rheostat.model.application import RESULTS_SINK
 from rheostat.runtime.channels.batch_sink import into_channels
 from rheostat.runtime.channels.channel import load_channel
 from rheostat.runtime.channels.data_source import FORMAT, TICK, register
@@ -23,20 +25,26 @@ from rheostat.runtime.channels.segment import KEY_GROUP
 from rheostat.runtime.flow import OUT, into, out_of
 from rheostat.runtime.instance import Input, InstanceSpec, Step
 from rheostat.runtime.operator_code import called, load_function
+from rheostat.runtime.own_code import Notes
 from rheostat.runtime.spark_session import activate
 
 
-def start_query(spark: SparkSession, spec: InstanceSpec, *, once: bool = False) -> StreamingQuery:
-    """Starts the query of an instance; with `once`, only until its uncommitted batch is committed."""
+def start_query(
+    spark: SparkSession, spec: InstanceSpec, notes: Notes | None = None, *, once: bool = False
+) -> StreamingQuery:
+    """Starts the query of an instance; with `once`, only until its uncommitted batch is committed.
+
+    With `notes` the operators' own Python code is timed.
+    """
     session = spark.newSession()
     # State has as many partitions as the instance has replicas. Each instance has a session of its own for this.
     session.conf.set("spark.sql.shuffle.partitions", str(spec.replicas))
     activate(session)
     register(session)
-    frame = _chain(session, spec)
+    frame = _chain(session, spec, notes)
     if spec.inputs and _leaves(frame) > len(spec.inputs):
         # An operator uses an input twice: Spark reads it twice, and says so.
-        frame = _chain(session, spec, reads_count_once=False)
+        frame = _chain(session, spec, notes, reads_count_once=False)
     mode = _mode(spec)
     writer = frame if isinstance(frame, DataStreamWriter) else _to_channels(frame, spec)
     writer = writer.queryName(spec.name).outputMode(mode).option("checkpointLocation", spec.checkpoint)
@@ -44,23 +52,25 @@ def start_query(spark: SparkSession, spec: InstanceSpec, *, once: bool = False) 
     return writer.trigger(**trigger).start()
 
 
-def _chain(session: SparkSession, spec: InstanceSpec, *, reads_count_once: bool = True) -> DataFrame | DataStreamWriter:
+def _chain(
+    session: SparkSession, spec: InstanceSpec, notes: Notes | None, *, reads_count_once: bool = True
+) -> DataFrame | DataStreamWriter:
     """The chain of operators over its inputs; a sink of the user's ends it with a writer."""
     head, *rest = spec.steps
     if head.kind == "source":
-        frame: Any = _call(spec, head, session)
+        frame: Any = _call(spec, head, notes, session)
     else:
         frames = [_read(session, spec, part) for part in spec.inputs]
         told = [reads_count_once and not part.watermark for part in spec.inputs]
         names = [out_of(load_channel(part.channel).name) for part in spec.inputs]
         parts = zip(frames, told, names, strict=True)
-        frame = _call(spec, head, *(part if known else _observed(part, name) for part, known, name in parts))
+        frame = _call(spec, head, notes, *(part if known else _observed(part, name) for part, known, name in parts))
     for step in rest:
         if step.code != RESULTS_SINK or _mode(spec) == "update":
             frame = _observed(frame, into(step.name))
         if step.watermark:
             frame = frame.withWatermark(step.watermark, f"{step.watermark_seconds} seconds")
-        frame = _call(spec, step, frame)
+        frame = _call(spec, step, notes, frame)
     chain: DataFrame | DataStreamWriter = frame
     return chain
 
@@ -80,10 +90,11 @@ def _observed(frame: DataFrame, name: str) -> DataFrame:
     return frame.observe(name, F.count(F.lit(1)).alias("rows"))
 
 
-def _call(spec: InstanceSpec, step: Step, *inputs: Any) -> Any:
+def _call(spec: InstanceSpec, step: Step, notes: Notes | None, *inputs: Any) -> Any:
     if step.code == RESULTS_SINK:
-        return inputs[0]
-    return called(step.name, spec.node, load_function(step.code), *inputs, **step.parameters)
+        return reduce(DataFrame.unionByName, inputs)
+    with nullcontext() if notes is None else notes.of(step.name):
+        return called(step.name, spec.node, load_function(step.code), *inputs, **step.parameters)
 
 
 def _read(session: SparkSession, spec: InstanceSpec, part: Input) -> DataFrame:

@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from rheostat.errors import InvalidModel, Mistake
-from rheostat.model.application import Application, Grouping, Kind, Operator
-from rheostat.runtime.api import RESULTS_SINK
+from rheostat.model.application import RESULTS_SINK, Application, Grouping, Kind, Operator
 from rheostat.runtime.channels.segment import KEY_GROUP
+from rheostat.runtime.kept_state import kept_state, mistakes_of_state, stand_in
 from rheostat.runtime.operator_code import called, load_function
 
 
@@ -34,13 +36,17 @@ def discover(spark: SparkSession, application: Application) -> dict[str, Columns
         inputs = [stream.source for stream in application.inputs[name]]
         if not all(source in frames for source in inputs):
             continue
-        mistakes += _wrong_inputs(application, operator, frames, found, where)
-        if operator.kind is Kind.SINK:
+        wrong = _wrong_inputs(application, operator, frames, found, where)
+        mistakes += wrong
+        if wrong and operator.kind is Kind.SINK:
             continue
         try:
             frame = _output(spark, operator, [_prepared(frames[s], operator, found[s]) for s in inputs])
+            mistakes += _wrong_state(spark, operator, [found[s] for s in inputs], where)
         except Exception as failure:  # user code may raise anything; it becomes a mistake
             mistakes.append(Mistake(where, str(failure).splitlines()[0], "mend the operator's function"))
+            continue
+        if operator.kind is Kind.SINK:
             continue
         frames[name] = frame
         found[name] = Columns(frame.schema.json(), _event_time(operator, frame, [found[s].event_time for s in inputs]))
@@ -54,14 +60,27 @@ def discover(spark: SparkSession, application: Application) -> dict[str, Columns
 
 def _output(spark: SparkSession, operator: Operator, inputs: list[DataFrame]) -> DataFrame:
     if operator.code == RESULTS_SINK:
-        return inputs[0]
+        return reduce(DataFrame.unionByName, inputs)
     arguments = [spark] if operator.kind is Kind.SOURCE else inputs
     frame = called(operator.name, "any", load_function(operator.code), *arguments, **dict(operator.parameters))
+    if operator.kind is Kind.SINK:
+        if not isinstance(frame, DataStreamWriter):
+            given = type(frame).__name__
+            raise TypeError(f"sink {operator.name} gave a {given}, not a DataStreamWriter: end it with .writeStream")
+        return frame._df  # noqa: SLF001 - Spark has no other way
     if not isinstance(frame, DataFrame):
         raise TypeError(f"operator {operator.name} gave a {type(frame).__name__}, not a DataFrame")
     if operator.kind is Kind.SOURCE and not frame.isStreaming:
         raise TypeError(f"source {operator.name} gave a batch DataFrame: use spark.readStream")
     return frame
+
+
+def _wrong_state(
+    spark: SparkSession, operator: Operator, inputs: list[Columns], where: tuple[str | int, ...]
+) -> list[Mistake]:
+    """Looks at the operator by itself: what those before it keep is not its own."""
+    alone = [_prepared(stand_in(spark, columns.schema), operator, columns) for columns in inputs]
+    return mistakes_of_state(operator, kept_state(_output(spark, operator, alone)), where)
 
 
 def _prepared(frame: DataFrame, operator: Operator, columns: Columns) -> DataFrame:
@@ -85,8 +104,14 @@ def _wrong_inputs(
     found: Mapping[str, Columns],
     where: tuple[str | int, ...],
 ) -> list[Mistake]:
-    """Keys that are no columns, groupings without a key, watermarks without an event time."""
+    """Keys that are no columns, groupings without a key, watermarks without an event time, results that differ."""
     mistakes = []
+    read = [stream.source for stream in application.inputs[operator.name]]
+    kinds = {tuple(sorted((field.name, field.dataType.simpleString()) for field in frames[s].schema)) for s in read}
+    if operator.code == RESULTS_SINK and len(kinds) > 1:
+        columns = "; ".join(f"{source}: {', '.join(frames[source].columns)}" for source in read)
+        what = f"{operator.name!r} reads streams with different columns ({columns})"
+        mistakes.append(Mistake(where, what, "give each a sink of its own, or the same columns"))
     for stream in application.inputs[operator.name]:
         missing = [c for c in operator.key if c not in (*frames[stream.source].columns, KEY_GROUP)]
         if stream.grouping is Grouping.KEY and missing:

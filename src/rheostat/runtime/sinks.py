@@ -1,10 +1,12 @@
 """Sinks and what each of them promises.
 
-| sink | exactness |
-|---|---|
-| `results` | exact: a batch appears once, whatever is replayed, moved or killed; can be spread over nodes |
-| `console` | at least once: a replayed batch is printed again |
-| any function DataFrame -> DataStreamWriter | what Spark promises of that sink for one query on one node |
+- `results` is exact: a batch appears once, whatever is replayed, moved or killed. It alone can be spread over nodes.
+  `Runtime.results` gives what it has received as a table in memory.
+- `files` is exact for whoever reads the folder with Spark, which knows the files that count.
+- `console` prints at least once: a batch that is repeated is printed again.
+- Any other function DataFrame -> DataStreamWriter is as exact as Spark's sink is for one query: a batch that is
+  repeated has the same number, and numbers go on through every change. So `foreachBatch` is exact if it passes over
+  numbers it knows.
 """
 
 from pyspark.sql import DataFrame
@@ -19,3 +21,8 @@ def results(frame: DataFrame) -> DataFrame:
 def console(frame: DataFrame, rows: int = 20) -> DataStreamWriter:
     """To the terminal of the node."""
     return frame.writeStream.format("console").option("numRows", rows).option("truncate", "false")
+
+
+def files(frame: DataFrame, path: str, form: str = "parquet") -> DataStreamWriter:
+    """Files of Spark's file sink in a folder; who reads that with Spark sees every row once."""
+    return frame.writeStream.format(form).option("path", path)

@@ -6,16 +6,15 @@ from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 
-from rheostat.model.application import Application, Grouping, Kind, OutputMode, Stream
+from rheostat.model.application import RESULTS_SINK, Application, Grouping, Kind, OutputMode, Stream
 from rheostat.model.resources import Infrastructure
-from rheostat.runtime.api import RESULTS_SINK
 from rheostat.runtime.channels.channel import Channel, create_channel
 from rheostat.runtime.channels.consumers import subscribe
 from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.channels.groups import format_groups
 from rheostat.runtime.channels.segment import KEY_GROUP
 from rheostat.runtime.instance import Input, InstanceSpec, OutputChannel, Step
-from rheostat.runtime.layout import Layout
+from rheostat.runtime.layout import Layout, check_names
 from rheostat.runtime.physical import Instance
 from rheostat.runtime.schemas import Columns
 
@@ -60,6 +59,10 @@ class Blueprint:
     layout: Layout
     columns: Mapping[str, Columns]
     settings: RuntimeSettings = field(default_factory=RuntimeSettings)
+
+    def __post_init__(self) -> None:
+        """Refuses names that would lead out of the application's directory."""
+        check_names(self.application, self.infrastructure)
 
     def channel(self, stream: Stream) -> Channel:
         """The channel of a stream."""

@@ -26,7 +26,6 @@ from rheostat.model.placed import Placed
 from rheostat.model.reconfiguration import Reconfiguration
 from rheostat.model.resources import Infrastructure
 from rheostat.model.resources import Node as ModelNode
-from rheostat.runtime.api import RESULTS_SINK
 from rheostat.runtime.changing import Changing, Difference, bring_up
 from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.crew import Crew, is_drained
@@ -176,7 +175,7 @@ class Runtime:
                 found.append(f"operator {name!r} has {len(replicas)} replicas, more than the {total} key groups")
             if operator.kind is Kind.SOURCE and len(list(replicas)) > 1:
                 found.append(f"source {name!r} cannot be spread over nodes")
-            if operator.kind is Kind.SINK and operator.code != RESULTS_SINK and len(list(replicas)) > 1:
+            if operator.is_foreign_sink and len(list(replicas)) > 1:
                 found.append(f"sink {name!r} cannot be spread over nodes: only the results sink is exact then")
         for node, (used, capacity) in overloaded_nodes(Placed(application, infrastructure, wanted)).items():
             found.append(f"node {node!r} has {capacity:g} slots, {used:g} are needed")

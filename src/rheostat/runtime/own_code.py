@@ -1,0 +1,215 @@
+"""How long does an operator's own Python code take? It is timed where it runs, in Spark's workers, batch by batch.
+
+Whatever PySpark runs in a worker for the user, from `udf` to `transformWithState`, is wrapped in one place on its way
+there (`UserDefinedFunction._create_judf`). While an operator is called, what passes that place is put on a `Meter`. It
+counts the time inside the function: not what Spark needs to bring rows there and back, and not the wait for input.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache, wraps
+from inspect import signature
+from itertools import count
+from pathlib import Path
+from shutil import rmtree
+from struct import Struct
+from time import perf_counter_ns, thread_time_ns
+from typing import Any, ClassVar
+from uuid import uuid4
+
+from pyspark import TaskContext
+from pyspark.sql.udf import UserDefinedFunction
+
+from rheostat.runtime.progress import Worked
+
+BATCHES_KEPT = 128
+"""Spark remembers its last hundred batches."""
+ENTRY = Struct("<qqq")
+"""Batch, nanoseconds by the wall, nanoseconds of a processor."""
+NOTED_FROM_NS = 1_000_000
+"""Less is put on the next note: a note takes some microseconds, and a function of a row may take less."""
+REMEMBERED_AT_MOST = 256
+"""Files and rests, by a worker that is used again and again."""
+
+
+class Meter:
+    """Counts the time inside one function in this worker, and notes it where the node can read it.
+
+    Every partition has a file of its own, in which nobody else writes at that time, with an entry per batch. What is
+    too little to be noted stays with the process: Spark makes the function, and so its meter, anew for every task.
+    """
+
+    _opened: ClassVar[dict[str, int]] = {}
+    _rests: ClassVar[dict[str, list[int]]] = {}
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        if len(self._rests) >= REMEMBERED_AT_MOST:
+            self._rests.clear()
+        self._rest = self._rests.setdefault(path, [0, 0])
+        self._wall = self._cpu = 0
+
+    def __reduce__(self) -> tuple[type["Meter"], tuple[str]]:
+        return Meter, (self.path,)
+
+    def go(self) -> None:
+        """The function begins, or goes on."""
+        self._wall, self._cpu = perf_counter_ns(), thread_time_ns()
+
+    def halt(self) -> None:
+        """The function has ended, waits for input, or has handed something over."""
+        rest = self._rest
+        rest[1] += thread_time_ns() - self._cpu
+        rest[0] += perf_counter_ns() - self._wall
+        if rest[0] >= NOTED_FROM_NS:
+            self.note()
+
+    def note(self) -> None:
+        """Adds what was counted to the entry of the present batch."""
+        task, (wall, cpu) = TaskContext.get(), self._rest
+        self._rest[:] = 0, 0
+        batch = int((task and task.getLocalProperty("streaming.sql.batchId")) or -1)
+        if task is None or batch < 0:
+            return
+        place = batch % BATCHES_KEPT * ENTRY.size
+        # A full disk must not fail the user's function.
+        with suppress(OSError):
+            file = self._file(f"{self.path}-{task.partitionId()}")
+            before = os.pread(file, ENTRY.size, place)
+            if len(before) == ENTRY.size and (entry := ENTRY.unpack(before))[0] == batch:
+                wall, cpu = wall + entry[1], cpu + entry[2]
+            os.pwrite(file, ENTRY.pack(batch, wall, cpu), place)
+
+    @classmethod
+    def _file(cls, path: str) -> int:
+        if path not in cls._opened:
+            if len(cls._opened) >= REMEMBERED_AT_MOST:
+                for file in cls._opened.values():
+                    os.close(file)
+                cls._opened.clear()
+            cls._opened[path] = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        return cls._opened[path]
+
+
+def timed(function: Callable[..., Any], path: str) -> Callable[..., Any]:
+    """The same function, on a meter. It may take iterators and answer with one: then it works while it is drawn."""
+    meter = Meter(path)
+
+    @wraps(function)
+    def on_the_meter(*inputs: Any, **named: Any) -> Any:
+        meter.go()
+        try:
+            result = function(*[_awaited(it, meter) if isinstance(it, Iterator) else it for it in inputs], **named)
+        finally:
+            meter.halt()
+        return _drawn(result, meter) if isinstance(result, Iterator) else result
+
+    with suppress(ValueError, TypeError):
+        on_the_meter.__signature__ = signature(function)  # type: ignore[attr-defined] # Spark counts its parameters
+    return on_the_meter
+
+
+def _awaited(rows: Iterator[Any], meter: Meter) -> Iterator[Any]:
+    """What is waited for does not count."""
+    while True:
+        meter.halt()
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        finally:
+            meter.go()
+        yield row
+
+
+def _drawn(results: Iterator[Any], meter: Meter) -> Iterator[Any]:
+    while True:
+        meter.go()
+        try:
+            result = next(results)
+        except StopIteration:
+            break
+        finally:
+            meter.halt()
+        yield result
+    meter.note()
+
+
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    """Which operator is called, and which of its functions is next."""
+
+    path: str
+    number: "count[int]"
+
+    def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return timed(function, f"{self.path}/{next(self.number)}")
+
+
+_CALLED: ContextVar[_Naming | None] = ContextVar("called", default=None)
+
+
+class Notes:
+    """The folder with the notes of one start of an instance: what was there before is removed."""
+
+    def __init__(self, folder: Path) -> None:
+        _watch_what_is_handed_to_spark()
+        rmtree(folder, ignore_errors=True)
+        # A new name each time: workers that are used again have files of the last start open.
+        self.folder = folder / uuid4().hex
+        self.folder.mkdir(parents=True)
+
+    @contextmanager
+    def of(self, operator: str) -> Iterator[None]:
+        """What is handed to Spark inside is the operator's own code."""
+        path = self.folder / operator
+        path.mkdir(exist_ok=True)
+        token = _CALLED.set(_Naming(str(path), count()))
+        try:
+            yield
+        finally:
+            _CALLED.reset(token)
+
+    def worked(self, batches: Sequence[int]) -> dict[int, dict[str, Worked]]:
+        """Time in each operator's own code, by batch; operators without any are not there."""
+        found: dict[int, dict[str, Worked]] = {batch: {} for batch in batches}
+        for path in sorted(self.folder.glob("*/*")):
+            # Places that were never written read as batch 0 without any time.
+            entries = {batch: Worked(wall / 1e6, cpu / 1e6) for batch, wall, cpu in _entries(path) if wall}
+            for batch, known in found.items():
+                known[path.parent.name] = known.get(path.parent.name, Worked()) + entries.get(batch, Worked())
+        return found
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+
+def _entries(path: Path) -> Iterator[tuple[int, int, int]]:
+    with suppress(OSError):
+        noted = path.read_bytes()
+        yield from ENTRY.iter_unpack(noted[: len(noted) // ENTRY.size * ENTRY.size])
+
+
+def with_own_code(report: Mapping[str, Any], worked: Mapping[str, Worked]) -> dict[str, Any]:
+    """A report of Spark's, and what Spark does not tell; `read_batch` understands both."""
+    return {**report, "ownCode": {name: [each.wall_ms, each.cpu_ms] for name, each in worked.items()}}
+
+
+@cache
+def _watch_what_is_handed_to_spark() -> None:
+    """PySpark has no hook for it; its own profiler wraps functions at the same place."""
+    create, known = UserDefinedFunction._create_judf, UserDefinedFunction._judf  # noqa: SLF001
+
+    def create_timed(self: UserDefinedFunction, func: Callable[..., Any], include_transpiled: bool = True) -> Any:
+        called = _CALLED.get()
+        return create(self, func if called is None else called.timed(func), include_transpiled)
+
+    def timed_anew(self: UserDefinedFunction) -> Any:
+        # One that was made before belongs to nobody, or to another operator.
+        return known.fget(self) if _CALLED.get() is None else self._create_judf(self.func)  # type: ignore[attr-defined]
+
+    UserDefinedFunction._create_judf = create_timed  # type: ignore[method-assign] # noqa: SLF001
+    UserDefinedFunction._judf = property(timed_anew)  # type: ignore[assignment] # noqa: SLF001
