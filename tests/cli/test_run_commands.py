@@ -52,6 +52,12 @@ def test_scaling_stays_on_the_nodes_and_is_one_change(running, here):
     assert deployment(here)["split"] == {"n2": 1}
 
 
+def test_scaling_goes_to_other_nodes_when_its_own_are_full(running, here):
+    """All three begin on n1, which has three slots."""
+    assert here("scale", "split=4").code == 0
+    assert deployment(here)["split"] == {"n1": 1, "n2": 3}
+
+
 def test_a_deployment_is_changed_to_another_as_a_whole(running, here, tmp_path):
     (tmp_path / "d.yaml").write_text("kind: deployment\noperators: {lines: n1, split: {n2: 2, n3: 1}, out: n2}\n")
     assert here("deploy", "d.yaml").code == 0
@@ -69,13 +75,14 @@ def test_what_is_so_already_is_done_at_once(running, here):
         pytest.param("move split n9", "there is no node 'n9'", id="an unknown node"),
         pytest.param("scale split=5", "it takes 1 to 4", id="more replicas than the maximum"),
         pytest.param("scale split=0", "at least one replica", id="no replica"),
-        pytest.param("scale split=4", "node 'n1' has 3 slots, 6 are needed", id="more replicas than slots"),
+        pytest.param("deploy crowded.yaml", "node 'n3' has 1 slots, 2 are needed", id="more replicas than slots"),
         pytest.param("move lines n2", "may not run on 'n2'; it may run on: n1", id="a pinned operator"),
         pytest.param("deploy half.yaml", "operator 'out' is not deployed", id="a deployment of less"),
     ],
 )
 def test_bad_requests_are_refused_and_change_nothing(running, here, tmp_path, command, reason):
     (tmp_path / "half.yaml").write_text("kind: deployment\noperators: {lines: n1, split: n2}\n")
+    (tmp_path / "crowded.yaml").write_text("kind: deployment\noperators: {lines: n1, split: {n3: 2}, out: n1}\n")
     before, instances = deployment(here), dict(running.nodes["n1"].running)
     answer = here(*command.split())
     assert answer.code == 1

@@ -113,12 +113,27 @@ def test_the_first_deployment_respects_pins_candidates_and_room():
         pytest.param({"n2": 1, "n3": 1}, 1, {"n2": 1}, id="a node can become empty"),
         pytest.param({"n1": 1, "n3": 1}, 4, {"n1": 3, "n3": 1}, id="several, one after the other"),
         pytest.param({"n2": 2}, 2, {"n2": 2}, id="nothing to do"),
+        pytest.param({"n3": 1}, 3, {"n2": 2, "n3": 1}, id="elsewhere when its own node is full"),
+        pytest.param({"n2": 1}, 9, {"n1": 3, "n2": 4, "n3": 2}, id="nobody has room: for the runtime to refuse"),
     ],
 )
 def test_scaling_adds_to_the_least_used_node_and_takes_from_the_most_used(replicas, wanted, result):
-    infrastructure = Infrastructure("three", (Node("n1", 4), Node("n2", 5), Node("n3", 1)))
+    capacity = {"n1": 4.0, "n2": 5.0, "n3": 1.0}
     before = Deployment.of({"lines": {"n1": 1}, "split": replicas, "out": {"n2": 1}})
-    assert dict(scaled(WORDS, infrastructure, before, {"split": wanted})["split"].counts) == result
+    assert dict(scaled(WORDS, capacity, before, {"split": wanted})["split"].counts) == result
+
+
+def test_scaling_keeps_to_the_nodes_an_operator_may_run_on_and_never_spreads_what_cannot_be():
+    operators = (
+        Operator("lines", Kind.SOURCE, max_replicas=3),
+        Operator("split", candidates=("n1", "n3"), max_replicas=4),
+        Operator("table", Kind.SINK, code="shop.sinks:table", max_replicas=3),
+    )
+    app = Application("ends", operators, (Stream("lines", "split"), Stream("split", "table")))
+    before = Deployment.of({"lines": {"n1": 1}, "split": {"n1": 1}, "table": {"n1": 1}})
+    after = scaled(app, {"n1": 3.0, "n2": 9.0, "n3": 2.0}, before, {"lines": 2, "split": 2, "table": 2})
+    assert dict(after["split"].counts) == {"n1": 1, "n3": 1}
+    assert (dict(after["lines"].counts), dict(after["table"].counts)) == ({"n1": 2}, {"n1": 2})
 
 
 STATUS = {

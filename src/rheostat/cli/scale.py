@@ -31,18 +31,21 @@ def scale(
 ) -> None:
     """Give operators of a running application more or fewer replicas.
 
-    All of them in one change. Operators stay on their nodes: replicas are added where there is most room and taken
-    where there is least. Nothing is lost or repeated; what is impossible is refused and changes nothing.
+    All of them in one change. Operators stay on their nodes while there is room: replicas are added where there is
+    most of it and taken where there is least. Nothing is lost or repeated; what is impossible is refused and changes
+    nothing.
     """
     wanted = dict(_parsed(text) for text in replicas)
     running = find_running(directory)
-    current = current_deployment(running.status())
+    status = running.status()
+    current = current_deployment(status)
     reasons = unknown_operators(wanted, current)
     reasons += [f"operator {name!r} needs at least one replica, not {n}" for name, n in wanted.items() if n < 1]
     if reasons:
         answer(Refused(tuple(reasons)), " ".join(replicas), as_json=as_json)
-    application, infrastructure = documents_of(running.directory)
-    ask(running, scaled(application, infrastructure, current, wanted), current, as_json=as_json)
+    application, _ = documents_of(running.directory)
+    capacity = {node["name"]: node["capacity"] for node in status["nodes"]}
+    ask(running, scaled(application, capacity, current, wanted), current, as_json=as_json)
 
 
 def _parsed(text: str) -> tuple[str, int]:
