@@ -4,10 +4,11 @@ import io
 import sys
 
 import pytest
+from rich.console import Console
 
 from rheostat.cli.output import WrongUse
 from rheostat.cli.run_inputs import Wanted, find_wanted, first_deployment
-from rheostat.cli.run_view import summary
+from rheostat.cli.run_view import run_view, summary
 from rheostat.cli.running import Lines
 from rheostat.cli.scaling import scaled
 from rheostat.model.application import Application, Kind, Operator, Stream
@@ -153,6 +154,24 @@ def test_a_line_sums_it_up():
     shown = "running for 12 s, in 40/s, out 20/s, waiting 1,234, response 0.4 s, p95 0.9 s"
     assert summary(STATUS) == shown
     assert summary({**STATUS, "response_ms": None, "sinks_tps": {"out": None}}).endswith("out ?, waiting 1,234")
+
+
+def test_the_view_tells_how_busy_operators_are_and_leaves_out_what_is_not_known():
+    status = {
+        **STATUS,
+        "application": "words",
+        "nodes": [{"name": "n1", "capacity": 3.0, "used": 2.0}],
+        "deployment": {"lines": {"n1": 1}, "split": {"n2": 2}, "out": {"n1": 1}},
+        "streams": [{"from": "lines", "to": "split", "inside": False, "rate_tps": 40.0, "lag_rows": 7}],
+        "instances": [],
+        "operators": {"split": {"input_rate": 40.25, "utilization": 0.634, "user_code_ms": 15.83}, "out": {}},
+    }
+    out = io.StringIO()
+    Console(file=out, width=120).print(run_view(WORDS, status))
+    lines = {line.split()[1]: line.split() for line in out.getvalue().splitlines() if line.startswith("●")}
+    assert lines["split"][2:7] == ["2", "n2:2", "40.2", "63%", "15.8"]
+    assert lines["out"][2:] == ["1", "n1:1"]
+    assert lines["lines"][2:] == ["1", "n1:1", "split", "(40/s,", "7", "waiting)"]
 
 
 def test_without_a_terminal_news_are_told_once():

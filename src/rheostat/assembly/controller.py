@@ -25,6 +25,7 @@ from rheostat.control.settings import ControlSettings
 from rheostat.errors import RheostatError, RuntimeFault
 from rheostat.model.application import Application
 from rheostat.model.deployment import Deployment
+from rheostat.model.observation import Observation, Subject
 from rheostat.model.placed import Placed
 from rheostat.model.qos import resource_use
 from rheostat.model.reconfiguration import Reconfiguration
@@ -36,6 +37,11 @@ from rheostat.runtime.launching import Opened
 QUIET_SECONDS = 5.0
 """A source that has brought nothing for so long has come to its end, as far as one can tell."""
 CHANGES_SHOWN = 8
+FIGURES_SHOWN = (
+    "input_rate", "output_rate", "utilization", "true_rate", "latency_ms", "user_code_ms", "cpu_seconds", "backlog",
+    "lag_seconds", "state_rows", "state_bytes",
+)  # fmt: skip
+"""Of every operator."""
 
 
 class Controller:
@@ -56,6 +62,7 @@ class Controller:
         self._changes: deque[dict[str, Any]] = deque(maxlen=CHANGES_SHOWN)
         self._look = Look(opened.runtime)
         self._seen = Seen()
+        self._known = Observation(time.time())
         self._batches: tuple[int, ...] = ()
         self._since = time.monotonic()
 
@@ -179,6 +186,7 @@ class Controller:
         samples = self.runtime.samples()
         self.feed.add(samples)
         if samples:
+            self._known = self._known.updated(samples, time.time())
             chains = [instance.operators for instance in self.runtime.plan.instances if len(instance.operators) > 1]
             self.profile.add(samples, self.runtime.deployment(), {name for chain in chains for name in chain})
         if samples and self._recording is not None:
@@ -232,11 +240,18 @@ class Controller:
             "sinks_tps": seen.sinks,
             "response_ms": seen.response_ms,
             "streams": seen.streams,
+            "operators": {operator.name: self._figures(operator.name) for operator in self.application.operators},
             "instances": seen.instances,
             "changes": list(self._changes),
             "failures": seen.failures,
             "control": self._control_status(),
         }
+
+    def _figures(self, operator: str) -> dict[str, float]:
+        """What is known of an operator; what was not measured, or too long ago, is not there."""
+        known = replace(self._known, at_seconds=time.time())
+        found = {name: known.value(Subject.operator(operator), name) for name in FIGURES_SHOWN}
+        return {name: round(value, 4) for name, value in found.items() if value is not None}
 
     def _control_status(self) -> dict[str, Any] | None:
         """How the managers are doing; None if there are none."""

@@ -63,7 +63,8 @@ def story_line(story: Mapping[str, Any]) -> str:
 
 
 def _graph(application: Application, status: Mapping[str, Any]) -> Table:
-    table = plain_table("", "operator", "replicas", "runs on", "sends to", right=("replicas",))
+    numbers = ("replicas", "in/s", "busy", "own code ms")
+    table = plain_table("", "operator", "replicas", "runs on", *numbers[1:], "sends to", right=numbers)
     streams = {(one["from"], one["to"]): one for one in status["streams"]}
     failed = {name for one in status["instances"] if one["state"] == "failed" for name in one["operators"]}
     for lane in lanes(application):
@@ -78,9 +79,20 @@ def _graph(application: Application, status: Mapping[str, Any]) -> Table:
             Text(above + operator.name, style),
             above + str(sum(replicas.values())),
             above + ", ".join(f"{node}:{count}" for node, count in sorted(replicas.items())),
+            *(above + cell for cell in _figures(status.get("operators", {}).get(operator.name, {}))),
             above + "\n".join(sent),
         )
     return table
+
+
+def _figures(known: Mapping[str, float]) -> tuple[str, str, str]:
+    """What comes in, how busy that keeps its replicas, and how long its own Python code takes for each tuple."""
+    rate, busy, own = (known.get(name) for name in ("input_rate", "utilization", "user_code_ms"))
+    return (
+        "" if rate is None else number(rate),
+        "" if busy is None else f"{busy:.0%}",
+        "" if own is None else number(own),
+    )
 
 
 def _stream(stream: Mapping[str, Any] | None, target: str) -> str:
