@@ -25,7 +25,12 @@ def test_the_application_of_the_tour_is_the_one_in_its_file():
     assert (ROOT / "examples/documents/clicks.yaml").read_text(encoding="utf-8").strip() in README
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/architecture.md"])
+def test_the_application_of_the_guide_is_the_one_in_its_file():
+    guide = (ROOT / "docs/operators.md").read_text(encoding="utf-8")
+    assert (ROOT / "examples/orders/app.py").read_text(encoding="utf-8") in guide
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/operators.md"])
 def test_every_link_leads_to_a_file(page):
     links = re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text(encoding="utf-8"))
     assert links

@@ -1,6 +1,7 @@
 """Everything that cannot work is told before anything runs: all of it at once, each with its place and a remedy."""
 
 import pytest
+from examples.orders import app as orders
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -87,6 +88,13 @@ def test_state_that_is_declared_as_it_is_kept_is_fine(nodes_session):
     app.operator(parted, reads="counted").operator(enriched, reads="numbers")
     app.sink("a", reads="parted").sink("b", reads="total").sink("c", printed, reads="enriched")
     assert set(discover(nodes_session, app.build())) == {"numbers", "counted", "total", "parted", "enriched"}
+
+
+def test_the_application_of_the_guide_is_sound(nodes_session, tmp_path):
+    found = discover(nodes_session, orders.application(str(tmp_path)))
+    assert {name: columns.event_time for name, columns in found.items()} == {
+        "orders": "ts", "once": "ts", "taxed": "ts", "revenue": "",
+    }  # fmt: skip
 
 
 def test_a_sink_that_is_none_is_told(nodes_session):
