@@ -86,6 +86,18 @@ def test_the_bound_of_an_operator_is_what_it_took_when_the_response_time_was_clo
     assert Profile().bounds_ms(1000.0) == {}
 
 
+def test_what_is_measured_at_different_looks_belongs_together_if_it_is_not_long_ago():
+    """Batches are longer than the time between two looks: few looks see a response time and every operator."""
+    profile = Profile()
+    split, count = ({"latency_ms": ms} for ms in (50.0, 20.0))
+    profile.add([Sample(Subject.operator("split"), 100.0, split)], START)
+    profile.add([Sample(Subject.application("words"), 104.0, {"response_mean_ms": 990.0})], START)
+    profile.add([Sample(Subject.operator("count"), 106.0, count)], START)
+    assert profile.responses == [(990.0, {"split": 50.0}), (990.0, {"count": 20.0})]
+    profile.add([Sample(Subject.operator("split"), 130.0, split)], START)
+    assert len(profile.responses) == 2, "the response time is half a minute old"
+
+
 def test_an_operator_that_is_not_measured_at_every_moment_has_a_bound_by_those_it_was():
     profile = Profile(responses=[(990.0, {"split": 50.0}), (500.0, {"count": 20.0}), (4000.0, {"count": 900.0})])
     bounds = profile.bounds_ms(1000.0)

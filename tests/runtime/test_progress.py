@@ -245,3 +245,23 @@ def test_without_code_of_its_own_or_without_tuples_there_is_no_time_per_tuple():
     taken = Flow(CHAIN).take([idle])
     assert "user_code_ms" not in {**taken.figures["split"], **taken.figures["count"]}
     assert not Flow(CHAIN).take(steady(3)).cpu_seconds
+
+
+def test_a_batch_that_ends_alone_between_two_looks_tells_its_latency_by_the_one_before():
+    """Batches of 2 s, looked at every second: at most one ends in between."""
+    flow = Flow(CHAIN)
+    batches = [report(n, 1000 + 2 * n, 100, duration_ms=2000.0) for n in range(4)]
+    found = [flow.take([batch]).figures["split"].get("latency_ms") for batch in batches]
+    assert found == [None, *[pytest.approx(1000 + 2000)] * 3]
+    lost = flow.take([report(7, 1020, 100)]).figures["split"]
+    assert "latency_ms" not in lost, "what was before it is not known"
+
+
+def test_what_arrives_after_a_time_without_work_has_not_waited_for_all_of_it():
+    flow = Flow(CHAIN)
+    flow.take([report(0, 1000, 5, duration_ms=80.0)])
+    assert flow.take([report(1, 1060, 5, duration_ms=80.0)]).figures["split"]["latency_ms"] == pytest.approx(500 + 80)
+    rare = Flow(Chain(("split", "count"), 1, {"sentences": "sentences--split"}, "count", idle_ms=20_000.0))
+    rare.take([report(0, 1000, 5, duration_ms=80.0)])
+    every_ten = rare.take([report(1, 1010, 5, duration_ms=80.0)]).figures["split"]["latency_ms"]
+    assert every_ten == pytest.approx(5000 + 80), "who is triggered every ten seconds lets its rows wait"

@@ -7,7 +7,7 @@ application declares. What was not measured stays as it was declared.
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
+from math import inf, sqrt
 from pathlib import Path
 from statistics import median
 from typing import Any, Self
@@ -27,6 +27,8 @@ MOST_POINTS = 400
 RATES_KEPT = 30
 HOPS_KEPT, FEWEST_HOPS = 200, 60
 """Of a minute or so: the first ones are those of a Spark that is not warm."""
+TOGETHER_SECONDS = 10.0
+"""What was measured so long apart still belongs together: batches may be longer than the time between two looks."""
 NEAR = 0.25
 """A response time that differs from R_max by no more than this share is close to it [EDF 9]."""
 
@@ -116,11 +118,13 @@ class Profile:
     """The same by the way the change took: megabytes of state, and seconds."""
     responses: list[tuple[float, dict[str, float]]] = field(default_factory=list)
     """Response time, and the latency of every operator at that moment."""
+    _latest: dict[str, Point] = field(default_factory=dict, repr=False, compare=False)
+    """When the latency of an operator was last measured, and what it was; of the response time under no name."""
 
     def add(self, samples: Iterable[Sample], deployment: Deployment, fused: Collection[str] = ()) -> None:
         """Takes in what was measured at one moment; `fused` are the operators that share their query with others."""
         latencies: dict[str, float] = {}
-        response: float | None = None
+        answered = False
         for sample in samples:
             figures = sample.figures
             if sample.subject.of is Of.OPERATOR:
@@ -129,13 +133,21 @@ class Profile:
                 self._add_operator(name, figures, replicas, alone=name not in fused)
                 if "latency_ms" in figures:
                     latencies[name] = figures["latency_ms"]
+                    self._latest[name] = (sample.at_seconds, figures["latency_ms"])
             elif sample.subject.of is Of.STREAM and "hop_ms" in figures:
                 self.hops_ms.append(figures["hop_ms"])
                 del self.hops_ms[:-HOPS_KEPT]
-            elif sample.subject.of is Of.APPLICATION:
-                response = figures.get("response_mean_ms")
-        if response is not None and latencies:
-            self.responses.append((response, latencies))
+            elif sample.subject.of is Of.APPLICATION and "response_mean_ms" in figures:
+                self._latest[""] = (sample.at_seconds, figures["response_mean_ms"])
+                answered = True
+        self._add_response(latencies, answered=answered)
+
+    def _add_response(self, latencies: Mapping[str, float], *, answered: bool) -> None:
+        """Puts together what was measured at about the same time; everything new counts once."""
+        at, response = self._latest.get("", (-inf, 0.0))
+        near = {name for name, (then, _) in self._latest.items() if name and abs(then - at) <= TOGETHER_SECONDS}
+        if found := {name: self._latest[name][1] for name in near if answered or name in latencies}:
+            self.responses.append((response, found))
             if len(self.responses) > MOST_POINTS:
                 del self.responses[::2]
 

@@ -17,6 +17,7 @@ from rheostat.runtime.progress import Batch, Ledger
 BATCHES_FITTED = 300
 MOST_UNCERTAIN = 0.1
 """A utilisation with a greater standard error is not told."""
+IDLE_MS = 1000.0
 OUT = "out"
 """Observation of what the last operator emits."""
 
@@ -41,6 +42,8 @@ class Chain:
     """Where each input of the head comes from, and by which channel; none if it is a source."""
     stateful: str = ""
     """The operator that has the state, if one has."""
+    idle_ms: float = IDLE_MS
+    """Who begins a batch so long after the last one had nothing to do meanwhile; longer than a trigger."""
     ends_in_results: bool = False
     """The last operator keeps what it is given: it takes in what the sink of the query is given."""
 
@@ -170,7 +173,7 @@ class Flow:
             return {}
         found = {"backlog": float(waiting)}
         # Without the batch just before nobody knows what was read meanwhile.
-        first = self._last if self._last is not None and fresh[0].number == self._last.number + 1 else fresh[0]
+        first = self._with_the_one_before(fresh)[0]
         rows = sum(batch.rows_read for batch in fresh if batch is not first)
         seconds = fresh[-1].end_seconds - first.end_seconds
         if first.behind is not None and seconds > 0 and (arrived := rows + waiting - first.behind) > 0:
@@ -189,12 +192,18 @@ class Flow:
             found["batch_ms"] = sum(batch.duration_ms for batch in fresh) / len(fresh)
             if (own := self._own_code_ms(name, fresh)) is not None:
                 found["user_code_ms"] = own
-            if name == self.chain.operators[0] and (latency := time_in_chain_ms(fresh)) is not None:
+            told = self._with_the_one_before(fresh)
+            if name == self.chain.operators[0] and (latency := time_in_chain_ms(told, self.chain.idle_ms)) is not None:
                 found["latency_ms"] = latency
             if name == self.chain.stateful and fresh[-1].state_rows is not None:
                 found["state_rows"] = float(fresh[-1].state_rows)
                 found["state_bytes"] = float(fresh[-1].state_bytes or 0)
         return found
+
+    def _with_the_one_before(self, fresh: Sequence[Batch]) -> list[Batch]:
+        """A batch tells how long its rows had waited by the one before, which may be of the last period."""
+        last = self._last
+        return [last, *fresh] if last is not None and fresh[0].number == last.number + 1 else list(fresh)
 
     def _own_code_ms(self, name: str, batches: Sequence[Batch]) -> float | None:
         """Time in an operator's own Python code per tuple it took in; None if it has none or nothing came."""
@@ -237,18 +246,19 @@ class Flow:
         return found
 
 
-def time_in_chain_ms(batches: Sequence[Batch]) -> float | None:
+def time_in_chain_ms(batches: Sequence[Batch], idle_ms: float = IDLE_MS) -> float | None:
     """Mean time of a row from its arrival to the commit of its batch; None if it cannot be told.
 
-    Rows of a batch arrived evenly since the batch before was planned: on average half that time ago. It is told of the
+    Rows of a batch arrived evenly since the batch before was planned: on average half that time ago. Between two
+    batches that are far apart there was nothing to do, so what the later one holds has just arrived. It is told of the
     head: to its queue a chain is one operator, and the rows are in all of it at once.
     """
     pairs = [(before, batch) for before, batch in pairwise(batches) if batch.rows_read]
     rows = sum(batch.rows_read for _, batch in pairs)
     if not rows:
         return None
-    waited = ((1000 * (b.start_seconds - a.start_seconds) / 2 + b.duration_ms) * b.rows_read for a, b in pairs)
-    return sum(waited) / rows
+    apart = ((min(1000 * (b.start_seconds - a.start_seconds), max(a.duration_ms, idle_ms)), b) for a, b in pairs)
+    return sum((ms / 2 + b.duration_ms) * b.rows_read for ms, b in apart) / rows
 
 
 def _cpu_seconds(batches: Iterable[Batch]) -> dict[str, float]:

@@ -13,7 +13,7 @@ from rheostat.model.application import RESULTS_SINK, Kind
 from rheostat.model.observation import Sample, Subject
 from rheostat.runtime.batch_cost import BatchCost
 from rheostat.runtime.channel_watch import ChannelWatch, Hops
-from rheostat.runtime.flow import Chain, Flow, Flowed, together
+from rheostat.runtime.flow import IDLE_MS, Chain, Flow, Flowed, together
 from rheostat.runtime.instance import InstanceStatus
 from rheostat.runtime.node import Node
 from rheostat.runtime.node_watch import Answers, Figures, NodeWatch, slots_used
@@ -235,6 +235,7 @@ class Monitor:
             instance.replicas,
             dict(zip(sources, channels, strict=True)),
             stateful[0] if stateful else "",
+            max(IDLE_MS, 2.0 * self.blueprint.settings.trigger_ms),
             ends_in_results=application.by_name[instance.operators[-1]].code == RESULTS_SINK,
         )
 
