@@ -14,7 +14,8 @@ from rheostat.model.observation import Observation, Subject
 from rheostat.model.resources import Infrastructure, Node
 from rheostat.runtime.api import App, operator
 from rheostat.runtime.channels.advance import advance
-from rheostat.runtime.channels.consumers import commit, committed, lag
+from rheostat.runtime.channels.cleaning import clean
+from rheostat.runtime.channels.consumers import commit, committed, lag, subscribe
 from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.channels.histogram import IngestHistogram
 from rheostat.runtime.channels.log import DiskLog
@@ -79,6 +80,22 @@ def test_results_are_followed_once_from_now_on(tmp_path):
     publish(channel, opened(channel, "p", 2), 6, [Row("p", 6, 0)], now_ms=60)
     assert [m.batch for m in tail.fresh(since_ms=25)] == [5, 6]
     assert tail.fresh(since_ms=25) == []
+
+
+def test_who_follows_a_channel_goes_on_where_it_was_cleaned_away(tmp_path):
+    """It was read and cleaned faster than anybody looked: a look that waits for what is gone would wait for ever."""
+    channel = channel_at(tmp_path)
+    subscribe(channel, "count", Disk())
+    first, tail = opened(channel, "p"), Tail(DiskLog(channel))
+    publish(channel, first, 0, [Row("p", 0, 0)], now_ms=10)
+    assert [m.batch for m in tail.fresh(since_ms=0)] == [0]
+    for number in range(1, 6):
+        publish(channel, first, number, [Row("p", number, 0)], now_ms=10 + number)
+    commit(channel, "count@n1", advance(DiskLog(channel), Offset.start("c", channel.all_groups)), Disk())
+    assert clean(channel, Disk(), 0).manifests > 0
+    publish(channel, first, 6, [Row("p", 6, 0)], now_ms=60)
+    assert [m.batch for m in tail.fresh(since_ms=0)][-1] == 6
+    assert tail.fresh(since_ms=0) == []
 
 
 def nothing(*_frames):

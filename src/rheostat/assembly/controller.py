@@ -239,13 +239,19 @@ class Controller:
             "sources_tps": seen.sources,
             "sinks_tps": seen.sinks,
             "response_ms": seen.response_ms,
-            "streams": seen.streams,
+            "streams": [{**stream, "rate_tps": self._rate(stream)} for stream in seen.streams],
             "operators": {operator.name: self._figures(operator.name) for operator in self.application.operators},
             "instances": seen.instances,
             "changes": list(self._changes),
             "failures": seen.failures,
             "control": self._control_status(),
         }
+
+    def _rate(self, stream: Mapping[str, Any]) -> float | None:
+        """As measured; until it is, what lies in the channel of the last seconds and was not yet cleaned away."""
+        between = Subject.stream(stream["from"], stream["to"])
+        known = replace(self._known, at_seconds=time.time()).value(between, "output_rate")
+        return stream["rate_tps"] if stream["inside"] or known is None else round(known, 1)
 
     def _figures(self, operator: str) -> dict[str, float]:
         """What is known of an operator; what was not measured, or too long ago, is not there."""

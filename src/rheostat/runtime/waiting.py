@@ -92,6 +92,8 @@ class Tail:
         found: list[Manifest] = []
         for producer in self.log.producers():
             epoch, slot = self._next.get(producer) or self._begin(producer, since_ms)
+            # What was read and cleaned away meanwhile is gone; who waited for it would wait for ever.
+            slot = max(slot, self.log.begin(producer, epoch))
             for manifest in _from(self.log, producer, epoch, slot):
                 if manifest.kind is Kind.BATCH:
                     found.append(manifest)
