@@ -111,6 +111,26 @@ def test_what_is_too_little_to_be_noted_is_noted_with_what_follows(clock, task, 
     assert notes.worked([0, 1])[1]["parse"].wall_ms == pytest.approx(1.2)
 
 
+def test_processor_time_of_many_calls_is_told_by_some_of_them(clock, task, notes):
+    function = timed(lambda: clock.pass_ms(0.5), path_of(notes))
+    for _ in range(320):
+        function()
+    worked = notes.worked([0])[0]["parse"]
+    assert worked.wall_ms == pytest.approx(160)
+    assert worked.cpu_ms == pytest.approx(80, rel=0.05)
+
+
+def test_calls_for_many_keys_are_noted_now_and_then(clock, task, notes):
+    """Each answers with an iterator that is drawn to its end, in no time: a note for each would take longer."""
+    function = timed(lambda rows: (clock.pass_ms(0.01) or row for row in rows), path_of(notes))
+    for _ in range(99):
+        assert list(function(iter("a"))) == ["a"]
+    assert notes.worked([0])[0]["parse"].wall_ms == pytest.approx(0.01), "the first of them"
+    clock.pass_ms(5)
+    assert list(function(iter("a"))) == ["a"]
+    assert notes.worked([0])[0]["parse"].wall_ms == pytest.approx(1.0)
+
+
 def test_the_rest_of_a_drawn_function_is_noted_at_its_end(clock, task, notes):
     def function(rows):
         for row in rows:

@@ -3,6 +3,8 @@
 Whatever PySpark runs in a worker for the user, from `udf` to `transformWithState`, is wrapped in one place on its way
 there (`UserDefinedFunction._create_judf`). While an operator is called, what passes that place is put on a `Meter`. It
 counts the time inside the function: not what Spark needs to bring rows there and back, and not the wait for input.
+Processor time is counted with taking the input, and of many calls by some of them: the system takes longer to tell it
+than many a function takes.
 """
 
 import os
@@ -29,8 +31,11 @@ BATCHES_KEPT = 128
 """Spark remembers its last hundred batches."""
 ENTRY = Struct("<qqq")
 """Batch, nanoseconds by the wall, nanoseconds of a processor."""
-NOTED_FROM_NS = 1_000_000
-"""Less is put on the next note: a note takes some microseconds, and a function of a row may take less."""
+NOTED_FROM_NS, NOTED_EVERY_NS = 1_000_000, 5_000_000
+"""Less is put on the next note, unless the last one was some time ago: a note takes twenty microseconds, and a function
+of a row or of a key may take less."""
+SAMPLED = 16
+"""So many times in a task its processor time is asked for, then every so many times."""
 REMEMBERED_AT_MOST = 256
 """Files and rests, by a worker that is used again and again."""
 
@@ -49,30 +54,44 @@ class Meter:
         self.path = path
         if len(self._rests) >= REMEMBERED_AT_MOST:
             self._rests.clear()
-        self._rest = self._rests.setdefault(path, [0, 0])
-        self._wall = self._cpu = 0
+        self._rest = self._rests.setdefault(path, [0, 0, -NOTED_EVERY_NS])
+        self._wall = self._cpu = self._times = self._weight = 0
 
     def __reduce__(self) -> tuple[type["Meter"], tuple[str]]:
         return Meter, (self.path,)
 
     def go(self) -> None:
         """The function begins, or goes on."""
-        self._wall, self._cpu = perf_counter_ns(), thread_time_ns()
+        self._times += 1
+        self._weight = 1 if self._times <= SAMPLED else 0 if self._times % SAMPLED else SAMPLED
+        if self._weight:
+            self._cpu = thread_time_ns()
+        self._wall = perf_counter_ns()
+
+    def waited(self, since_ns: int) -> None:
+        """Input was awaited since then; that does not count."""
+        self._wall += perf_counter_ns() - since_ns
 
     def halt(self) -> None:
-        """The function has ended, waits for input, or has handed something over."""
+        """The function has ended, or has handed something over."""
         rest = self._rest
-        rest[1] += thread_time_ns() - self._cpu
         rest[0] += perf_counter_ns() - self._wall
+        if self._weight:
+            rest[1] += self._weight * (thread_time_ns() - self._cpu)
         if rest[0] >= NOTED_FROM_NS:
+            self.note()
+
+    def end(self) -> None:
+        """Nothing more comes of this call."""
+        if perf_counter_ns() - self._rest[2] >= NOTED_EVERY_NS:
             self.note()
 
     def note(self) -> None:
         """Adds what was counted to the entry of the present batch."""
-        task, (wall, cpu) = TaskContext.get(), self._rest
-        self._rest[:] = 0, 0
+        task, (wall, cpu, _) = TaskContext.get(), self._rest
+        self._rest[:] = 0, 0, perf_counter_ns()
         batch = int((task and task.getLocalProperty("streaming.sql.batchId")) or -1)
-        if task is None or batch < 0:
+        if task is None or batch < 0 or not wall:
             return
         place = batch % BATCHES_KEPT * ENTRY.size
         # A full disk must not fail the user's function.
@@ -115,13 +134,13 @@ def timed(function: Callable[..., Any], path: str) -> Callable[..., Any]:
 def _awaited(rows: Iterator[Any], meter: Meter) -> Iterator[Any]:
     """What is waited for does not count."""
     while True:
-        meter.halt()
+        since = perf_counter_ns()
         try:
             row = next(rows)
         except StopIteration:
             return
         finally:
-            meter.go()
+            meter.waited(since)
         yield row
 
 
@@ -135,7 +154,7 @@ def _drawn(results: Iterator[Any], meter: Meter) -> Iterator[Any]:
         finally:
             meter.halt()
         yield result
-    meter.note()
+    meter.end()
 
 
 @dataclass(frozen=True, slots=True)
