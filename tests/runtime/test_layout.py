@@ -35,6 +35,13 @@ def test_ordinary_names_are_fine(name):
     check_names(named(name, "other"), ONE)
 
 
+@pytest.mark.parametrize("name", ["a-", "-a", ".a", "a--b", "a/b", "a@b", "a\\b", "x" * 81])
+def test_names_that_mean_two_things_or_lead_elsewhere_are_refused(name):
+    """`a-` to `b` and `a` to `-b` would be one channel."""
+    with pytest.raises(InvalidModel, match="cannot be used in a run"):
+        check_names(named(name, "other"), ONE)
+
+
 def test_all_names_that_lead_elsewhere_are_told_at_once_and_nothing_is_made(tmp_path):
     application, nodes = named("../up", "a--b", "fine", "x@y"), Infrastructure("odd", (Node("n1", 8), Node("a/b", 8)))
     with pytest.raises(InvalidModel) as caught, opened(Launch(application, nodes, tmp_path / "run")):
