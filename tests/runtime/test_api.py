@@ -5,7 +5,7 @@ import pytest
 from rheostat.errors import InvalidModel, OperatorFailed
 from rheostat.model.application import RESULTS_SINK, Grouping, Kind, OutputMode
 from rheostat.runtime.api import App, operator
-from rheostat.runtime.operator_code import blamed, called, load_function
+from rheostat.runtime.operator_code import called, load_function
 
 
 def numbers(spark):
@@ -69,17 +69,3 @@ def test_what_a_function_raises_is_told_with_operator_node_and_line():
         called("halve", "n1", halve, "text")
     assert str(failure.value).startswith("operator halve on node n1: TypeError")
     assert f"{__file__}:" in str(failure.value)
-
-
-def test_a_traceback_of_a_worker_is_blamed_on_the_operator_whose_lines_it_names():
-    line = halve.__code__.co_firstlineno + 2
-    frame = f'  File "{__file__}", line {line}, in halve\n    return value / 2\n'
-    text = f"Traceback (most recent call last):\n{frame}TypeError: no\n"
-    failure = blamed(text, "n1", {"count": f"{__name__}:count", "halve": f"{__name__}:halve"})
-    assert failure is not None
-    assert (failure.operator, failure.node) == ("halve", "n1")
-    assert str(failure).endswith(f"TypeError: no at {__file__}:{line}")
-
-
-def test_a_failure_of_spark_itself_is_nobodys_operator():
-    assert blamed("java.io.IOException: disk full", "n1", {"halve": f"{__name__}:halve"}) is None

@@ -11,7 +11,7 @@ from rheostat.model.deployment import Deployment, Replicas
 from rheostat.model.resources import Infrastructure, Node
 from rheostat.runtime.embedded import embedded
 from rheostat.runtime.sources.rate import rate
-from tests.spark import broken_operators
+from tests.spark import broken_operators, failing_helpers, failing_operators
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -83,6 +83,28 @@ def test_an_operator_that_raises_is_told_by_its_line_and_can_be_mended(nodes_ses
         copies = sorted(row["n"] for row in runtime.results("copies").to_pylist())
     assert sum(last.values()) == broken_operators.TOTAL
     assert copies == list(range(broken_operators.TOTAL))
+
+
+def test_however_an_operator_fails_it_is_named_and_left_alone(nodes_session, tmp_path):
+    """In a helper's module, by an answer of other columns, in an expression, by its data, by its signature."""
+    application, here = failing_operators.application(), failing_operators.__file__
+    everywhere = Deployment.of({operator.name: {"n1": 1} for operator in application.operators})
+    with embedded(application, three_nodes(), tmp_path / "app", nodes_session, SETTINGS) as runtime:
+        runtime.launch(everywhere)
+        deadline = time.monotonic() + 120
+        queries = {function.__name__: f"{function.__name__}@n1" for function in failing_operators.OPERATORS}
+        while any(runtime.heal()[query].state != "failed" for query in queries.values()):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        known = {name: runtime.heal()[query] for name, query in queries.items()}
+    assert all(status.by_user for status in known.values())
+    assert all(status.error.startswith(f"operator {name} on node n1: ") for name, status in known.items())
+    assert known["elsewhere"].error.endswith(f"RuntimeError: too many at {failing_helpers.__file__}:11")
+    assert "RESULT_COLUMN_NAMES_MISMATCH" in known["columns"].error
+    assert "[DIVIDE_BY_ZERO]" in known["division"].error
+    assert f" at {here}:{failing_operators.division.__code__.co_firstlineno + 2}" in known["division"].error
+    assert 'of the type "STRING" cannot be cast to "INT"' in known["text"].error
+    assert "TypeError: Deaf.handleInputRows()" in known["deaf"].error
 
 
 def test_a_session_may_have_several_streams_of_one_kind(nodes_session):

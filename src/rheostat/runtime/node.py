@@ -13,15 +13,14 @@ from pathlib import Path
 from threading import Condition
 from typing import Any, Protocol, runtime_checkable
 
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from rheostat.errors import NodeUnreachable, RuntimeFault
+from rheostat.runtime.blame import blamed, raised
 from rheostat.runtime.channels.control import acknowledged
 from rheostat.runtime.instance import InstanceSpec, InstanceStatus
 from rheostat.runtime.node_usage import Usage, measured_usage
-from rheostat.runtime.operator_code import blamed
 from rheostat.runtime.own_code import Notes, with_own_code
 from rheostat.runtime.query import start_query
 from rheostat.runtime.spark_threads import clean_now_and_then, in_spark_thread
@@ -208,7 +207,7 @@ class SparkNode:
         checkpoint = Checkpoint(Path(spec.checkpoint))
         planned, committed = checkpoint.last_planned, checkpoint.last_committed
         active = query.isActive
-        failure = None if active else query.exception()
+        failure = None if active else _failure(query)
         control, channels = Path(spec.control), [Path(part.channel).name for part in spec.inputs]
         return InstanceStatus(
             spec.name,
@@ -217,7 +216,7 @@ class SparkNode:
             -1 if committed is None else committed,
             active and acknowledged(control, channels, 1),
             active and planned == committed and acknowledged(control, channels),
-            *(("", False) if failure is None else _told(failure, spec)),
+            *(("", False) if failure is None else _told(failure, known)),
         )
 
 
@@ -249,11 +248,16 @@ def _await_gap(checkpoint: Checkpoint) -> None:
         time.sleep(0.002)
 
 
-def _told(failure: StreamingQueryException, spec: InstanceSpec) -> tuple[str, bool]:
+def _failure(query: StreamingQuery) -> str | None:
+    """What Spark says of a failed query. PySpark's `exception()` says the same, and logs it whenever it is asked."""
+    failure = query._jsq.exception()  # noqa: SLF001 - PySpark has no public way
+    return str(failure.get().toString()).partition(": ")[2] if failure.isDefined() else None
+
+
+def _told(text: str, known: _Running) -> tuple[str, bool]:
     """The failure as operator, node and the user's line, or Spark's own words if it was not the user's code."""
-    text = str(failure)
-    found = blamed(text, spec.node, {step.name: step.code for step in spec.steps})
+    spec = known.spec
+    found = blamed(text, spec.node, {step.name: step.code for step in spec.steps}, known.notes.in_python)
     if found is not None:
         return str(found), True
-    lines = [line for line in text.splitlines() if line.strip()]
-    return f"query {spec.name} on node {spec.node}: {lines[0] if lines else 'it failed'}", False
+    return f"query {spec.name} on node {spec.node}: {raised(text)}", False

@@ -4,7 +4,7 @@ import importlib
 import inspect
 import re
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from rheostat.errors import OperatorFailed
@@ -40,47 +40,3 @@ def called(operator: str, node: str, function: Callable[..., Any], *inputs: Any,
         line = next((f"{frame.filename}:{frame.lineno}" for frame in reversed(frames) if frame.filename == own), "")
         where = f" at {line}" if line else ""
         raise OperatorFailed(operator, node, f"{type(failure).__name__}: {failure}{where}") from failure
-
-
-FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<name>\S+)')
-
-
-def blamed(text: str, node: str, operators: Mapping[str, str]) -> OperatorFailed | None:
-    """Which operator of a failed query raised, from the traceback that came back from its Python worker.
-
-    `operators` maps names to import paths. None if no frame of the traceback lies in the user's code.
-    """
-    frames = list(FRAME.finditer(text))
-    for frame in reversed(frames):
-        operator = _owner(frame["file"], int(frame["line"]), operators.items())
-        if operator is not None:
-            cause = _last_line(text[frame.end() :])
-            return OperatorFailed(operator, node, f"{cause} at {frame['file']}:{frame['line']}")
-    return None
-
-
-def _owner(file: str, line: int, operators: Iterable[tuple[str, str]]) -> str | None:
-    """The operator whose function spans the line, else one whose module is the file."""
-    in_module = None
-    for name, path in operators:
-        try:
-            function = inspect.unwrap(load_function(path))
-            if inspect.getsourcefile(function) != file:
-                continue
-            source, first = inspect.getsourcelines(function)
-        except (OSError, TypeError, ValueError):
-            continue
-        in_module = name
-        if first <= line < first + len(source):
-            return name
-    return in_module
-
-
-def _last_line(text: str) -> str:
-    """The `Type: message` line that ends a traceback."""
-    for line in text.splitlines():
-        if re.match(r"^[A-Za-z_][\w.]*(Error|Exception|Interrupt|Exit|Warning)?(: .*)?$", line) and not line.startswith(
-            " "
-        ):
-            return line.strip()
-    return "the operator raised"

@@ -4,7 +4,7 @@ Whatever PySpark runs in a worker for the user, from `udf` to `transformWithStat
 there (`UserDefinedFunction._create_judf`). While an operator is called, what passes that place is put on a `Meter`. It
 counts the time inside the function: not what Spark needs to bring rows there and back, and not the wait for input.
 Processor time is counted with taking the input, and of many calls by some of them: the system takes longer to tell it
-than many a function takes.
+than many a function takes. What a function raises is signed with its operator's name there, too (`blame.py`).
 """
 
 import os
@@ -25,6 +25,7 @@ from uuid import uuid4
 from pyspark import TaskContext
 from pyspark.sql.udf import UserDefinedFunction
 
+from rheostat.runtime.blame import sign
 from rheostat.runtime.progress import Worked
 
 BATCHES_KEPT = 128
@@ -56,6 +57,7 @@ class Meter:
             self._rests.clear()
         self._rest = self._rests.setdefault(path, [0, 0, -NOTED_EVERY_NS])
         self._wall = self._cpu = self._times = self._weight = 0
+        self._from_input: BaseException | None = None
 
     def __reduce__(self) -> tuple[type["Meter"], tuple[str]]:
         return Meter, (self.path,)
@@ -71,6 +73,15 @@ class Meter:
     def waited(self, since_ns: int) -> None:
         """Input was awaited since then; that does not count."""
         self._wall += perf_counter_ns() - since_ns
+
+    def input_failed(self, failure: Exception) -> None:
+        """The input could not be had: whatever comes of it is not the function's fault."""
+        self._from_input = failure
+
+    def failed(self, failure: Exception) -> None:
+        """The function has raised: it says whose it is."""
+        if failure is not self._from_input:
+            sign(failure, Path(self.path).parent.name)
 
     def halt(self) -> None:
         """The function has ended, or has handed something over."""
@@ -122,6 +133,9 @@ def timed(function: Callable[..., Any], path: str) -> Callable[..., Any]:
         meter.go()
         try:
             result = function(*[_awaited(it, meter) if isinstance(it, Iterator) else it for it in inputs], **named)
+        except Exception as failure:
+            meter.failed(failure)
+            raise
         finally:
             meter.halt()
         return _drawn(result, meter) if isinstance(result, Iterator) else result
@@ -139,6 +153,9 @@ def _awaited(rows: Iterator[Any], meter: Meter) -> Iterator[Any]:
             row = next(rows)
         except StopIteration:
             return
+        except Exception as failure:
+            meter.input_failed(failure)
+            raise
         finally:
             meter.waited(since)
         yield row
@@ -151,6 +168,9 @@ def _drawn(results: Iterator[Any], meter: Meter) -> Iterator[Any]:
             result = next(results)
         except StopIteration:
             break
+        except Exception as failure:
+            meter.failed(failure)
+            raise
         finally:
             meter.halt()
         yield result
@@ -163,8 +183,10 @@ class _Naming:
 
     path: str
     number: "count[int]"
+    in_python: set[str]
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        self.in_python.add(Path(self.path).name)
         return timed(function, f"{self.path}/{next(self.number)}")
 
 
@@ -180,13 +202,15 @@ class Notes:
         # A new name each time: workers that are used again have files of the last start open.
         self.folder = folder / uuid4().hex
         self.folder.mkdir(parents=True)
+        self.in_python = set[str]()
+        """Operators that have handed functions to Spark."""
 
     @contextmanager
     def of(self, operator: str) -> Iterator[None]:
         """What is handed to Spark inside is the operator's own code."""
         path = self.folder / operator
         path.mkdir(exist_ok=True)
-        token = _CALLED.set(_Naming(str(path), count()))
+        token = _CALLED.set(_Naming(str(path), count(), self.in_python))
         try:
             yield
         finally:

@@ -1,0 +1,12 @@
+"""What an operator may call that is not in its own module."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+
+def refusing(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    for frame in frames:
+        if frame["n"].max() > 20:
+            raise RuntimeError("too many")
+        yield frame
