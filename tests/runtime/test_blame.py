@@ -10,7 +10,7 @@ import pytest
 import rheostat
 from rheostat.model.application import RESULTS_SINK
 from rheostat.runtime import own_code
-from rheostat.runtime.blame import blamed, raised
+from rheostat.runtime.blame import AWAITED, blamed, raised
 from rheostat.runtime.own_code import Notes, timed
 
 
@@ -28,12 +28,15 @@ OPERATORS = {"count": f"{__name__}:count", "halve": f"{__name__}:halve", "out": 
 IN_HALVE = halve.__code__.co_firstlineno + 2
 SPARKS = str(Path(pyspark.__file__).parent / "worker.py")
 OURS = str(Path(rheostat.__file__).parent / "runtime" / "channels" / "reader.py")
+SOURCE = str(Path(rheostat.__file__).parent / "runtime" / "sources" / "rate.py")
+IN_A_CALLBACK = "An exception was raised by the Python Proxy. An"
 ENDING = " SQLSTATE: 38000\n=== Streaming Query ===\nLogical Plan:\n+- MapInPandas halve\n"
 
 
-def told(*frames: tuple[str, int], by: str = "", cause: str = "ValueError: no") -> str:
+def told(*frames: tuple[str | int, ...], by: str = "", cause: str = "ValueError: no") -> str:
     """What Spark tells of a failure in a Python worker."""
-    lines = [f'  File "{file}", line {line}, in somewhere\n    some code' for file, line in frames]
+    places = [(file, line, *(name or ("somewhere",))) for file, line, *name in frames]
+    lines = [f'  File "{file}", line {line}, in {name}\n    some code' for file, line, name in places]
     note = [f"rheostat: in operator {by}"] if by else []
     text = "\n".join(["Traceback (most recent call last):", *lines, cause, *note])
     return f"[PYTHON_EXCEPTION] An exception was thrown from the Python worker: {text}\n{ENDING}"
@@ -74,6 +77,27 @@ def told(*frames: tuple[str, int], by: str = "", cause: str = "ValueError: no") 
             id="what PySpark says of an answer",
         ),
         pytest.param(
+            told((SOURCE, 7), (__file__, 1)),
+            f"operator count on node n1: ValueError: no at {__file__}:1",
+            id="a generator: the source, which is the first",
+        ),
+        pytest.param(
+            told((SPARKS, 7), ("/home/me/helpers.py", 3)).replace("[PYTHON_EXCEPTION] An", IN_A_CALLBACK),
+            "operator halve on node n1: ValueError: no at /home/me/helpers.py:3",
+            id="a batch of a sink, which is the last",
+        ),
+        pytest.param(
+            told((SPARKS, 7), ("/home/me/helpers.py", 3)),
+            "operator count or halve on node n1: ValueError: no at /home/me/helpers.py:3",
+            id="a line of the user's that nobody has signed",
+        ),
+        pytest.param(
+            told((SPARKS, 7), (own_code.__file__, 3, AWAITED), cause="EOFError").removesuffix(ENDING)
+            + told((__file__, IN_HALVE), by="halve"),
+            f"operator halve on node n1: ValueError: no at {__file__}:{IN_HALVE}",
+            id="it made something else of an input that failed",
+        ),
+        pytest.param(
             f'[DIVIDE_BY_ZERO] Division by zero.\n== DataFrame ==\n"__div__" was called from\n{__file__}:{IN_HALVE}\n',
             f"operator halve on node n1: [DIVIDE_BY_ZERO] Division by zero. at {__file__}:{IN_HALVE}",
             id="an expression, by the line that made it",
@@ -103,9 +127,12 @@ def test_an_answer_that_pyspark_refuses_is_that_of_an_operator_with_functions_of
         pytest.param("java.io.IOException: disk full", id="Java"),
         pytest.param("[CANNOT_LOAD_STATE_STORE] gone. SQLSTATE: 58030", id="a state store"),
         pytest.param(told((SPARKS, 7), cause="EOFError"), id="a worker whose Spark has gone"),
+        pytest.param(
+            told((__file__, IN_HALVE), (own_code.__file__, 3, AWAITED), (SPARKS, 7), cause="EOFError"),
+            id="the input of a function of the user's",
+        ),
         pytest.param(told((SPARKS, 7), (OURS, 3)), id="the runtime itself"),
         pytest.param(told((SPARKS, 7), (OURS, 3), cause="pyspark.errors.PySparkTypeError: x"), id="its data source"),
-        pytest.param(told(("/home/me/helpers.py", 3), by="somebody"), id="an operator of another query"),
     ],
 )
 def test_whatever_else_fails_is_nobodys_operator(text):
@@ -123,6 +150,10 @@ def test_whatever_else_fails_is_nobodys_operator(text):
 )
 def test_every_failure_is_told_in_one_line(text, line):
     assert raised(text) == line
+
+
+def test_where_input_is_awaited_is_known_by_its_name():
+    assert callable(getattr(own_code, AWAITED))
 
 
 def test_what_a_function_raises_is_signed_whether_it_is_called_or_drawn(tmp_path):
