@@ -10,13 +10,13 @@ The goal is that with control the throughput is at least 0.95 of that without.
 import argparse
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.pipeline_parts.batches import batches_of, throughput
 from examples.word_count.app import application
+from experiments.folders import passing_folder
 from pyspark.sql import SparkSession
 
 from rheostat.assembly import Controller
@@ -85,21 +85,22 @@ def _measure(spark: SparkSession, sentences: int, *, controlled: bool) -> tuple[
     one = Infrastructure("one", (Node("n1", 16),))
     monitor = MonitorSettings(PERIOD_SECONDS / 3)
     runtime_settings = RuntimeSettings(trigger_ms=0)
-    with tempfile.TemporaryDirectory(prefix="rheostat-overhead-", ignore_cleanup_errors=True) as folder:
-        root = Path(folder)
-        with embedded(app, one, root, spark, runtime_settings, nodes={"n1": node}, monitor=monitor) as runtime:
-            runtime.launch(Deployment.of({operator.name: {"n1": 1} for operator in app.operators}))
-            (instance,) = runtime.plan.instances
+    with (
+        passing_folder("overhead") as root,
+        embedded(app, one, root, spark, runtime_settings, nodes={"n1": node}, monitor=monitor) as runtime,
+    ):
+        runtime.launch(Deployment.of({operator.name: {"n1": 1} for operator in app.operators}))
+        (instance,) = runtime.plan.instances
 
-            def done() -> bool:
-                return sum(report["numInputRows"] for report in node.progress(instance.name)) >= sentences
+        def done() -> bool:
+            return sum(report["numInputRows"] for report in node.progress(instance.name)) >= sentences
 
-            if controlled:
-                _tend(Controller(Opened(runtime), _recording(root, app)), done)
-            else:
-                _wait(done)
-            rate = throughput(batches_of(node.progress(instance.name)))
-            return rate, sum(1 for _ in runtime.journal.read(kind=DECISION))
+        if controlled:
+            _tend(Controller(Opened(runtime), _recording(root, app)), done)
+        else:
+            _wait(done)
+        rate = throughput(batches_of(node.progress(instance.name)))
+        return rate, sum(1 for _ in runtime.journal.read(kind=DECISION))
 
 
 def _recording(root: Path, app: Application) -> RecordingFile:

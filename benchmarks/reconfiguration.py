@@ -12,7 +12,6 @@ import argparse
 import shutil
 import statistics
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.counting import RATE_TPS, application
+from experiments.folders import passing_folder
 from pyspark.sql import SparkSession
 
 from rheostat.control.ports import Done
@@ -215,8 +215,8 @@ def measure(spark: SparkSession, number_of_keys: int, repeat: int) -> dict[str, 
     infrastructure = Infrastructure("bench", tuple(Node(name, 16) for name in NODES))
     settings = RuntimeSettings(trigger_ms=TRIGGER_MS, max_lag_rows=0)
     with (
-        tempfile.TemporaryDirectory(prefix="rheostat-bench-", ignore_cleanup_errors=True) as folder,
-        embedded(application(number_of_keys), infrastructure, Path(folder), spark, settings, nodes=nodes) as runtime,
+        passing_folder("bench") as folder,
+        embedded(application(number_of_keys), infrastructure, folder, spark, settings, nodes=nodes) as runtime,
     ):
         runtime.launch(Deployment.of({**_pinned(), "count": {"n2": 1}}))
         bench = Bench(spark, runtime, nodes)

@@ -5,11 +5,9 @@ with 1 if any walk was not exact.
 """
 
 import argparse
-import shutil
 import sys
-import tempfile
-from pathlib import Path
 
+from experiments.folders import passing_folder
 from experiments.subjects import NAMES
 from experiments.walks import SPARK, Walked, walk
 from rheostat.runtime.spark_session import create_session
@@ -29,11 +27,8 @@ def main() -> int:
     spark = create_session(SPARK, 4, "exactness")
     done: list[Walked] = []
     for number in range(chosen.walks):
-        root = Path(tempfile.mkdtemp(prefix="rheostat-walk-"))
-        try:
+        with passing_folder("walk") as root:
             done.append(walk(names[number % len(names)], chosen.seed + number, spark, root, changes=chosen.changes))
-        finally:
-            shutil.rmtree(root, ignore_errors=True)
         print(f"{number + 1}/{chosen.walks} {done[-1]}", file=sys.stderr, flush=True)
     spark.stop()
     print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS))

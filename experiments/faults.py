@@ -8,7 +8,6 @@ import argparse
 import json
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import Any
 
 from experiments.crashes import STEPS
 from experiments.fault_controller import SAME
+from experiments.folders import passing_folder
 from experiments.subjects import subject
 from experiments.walks import random_deployment
 from rheostat.model.deployment import Deployment
@@ -240,8 +240,8 @@ def main() -> int:
     print("| subject | controllers killed | agents killed | tuples | lost | duplicated | seconds |\n|" + "---|" * 7)
     for number in chosen.scene:
         name, deaths = scenes[number]
-        with tempfile.TemporaryDirectory(prefix="rheostat-faults-", ignore_cleanup_errors=True) as folder:
-            one = suffer(name, deaths, chosen.seed + number, Path(folder) / "app")
+        with passing_folder("faults") as folder:
+            one = suffer(name, deaths, chosen.seed + number, folder / "app")
         outcomes.append(one)
         killed = [sum(death.who == who for death in one.deaths) for who in ("controller", "agent")]
         print(

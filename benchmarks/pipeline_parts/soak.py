@@ -2,11 +2,10 @@
 
 import statistics
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 from examples.word_count.app import application
+from experiments.folders import passing_folder
 from pyspark.sql import SparkSession
 
 from rheostat.model.deployment import Deployment
@@ -33,14 +32,14 @@ def measure(spark: SparkSession, seconds: float) -> tuple[str, bool]:
     nodes = Infrastructure("three", tuple(Node(name, 8) for name in ("n1", "n2", "n3")))
     began = time.monotonic()
     with (
-        tempfile.TemporaryDirectory(prefix="rheostat-bench-", ignore_cleanup_errors=True) as folder,
-        embedded(application(str(TPS)), nodes, Path(folder), spark, RuntimeSettings()) as runtime,
+        passing_folder("bench") as folder,
+        embedded(application(str(TPS)), nodes, folder, spark, RuntimeSettings()) as runtime,
     ):
         runtime.launch(Deployment.of(SPREAD))
         while time.monotonic() - began < seconds:
             time.sleep(EVERY_SECONDS)
             runtime.heal()
-            files = [path for path in Path(folder).rglob("*") if path.is_file()]
+            files = [path for path in folder.rglob("*") if path.is_file()]
             kept = sum("results" in path.parts for path in files)
             samples.append((time.monotonic() - began, measured_usage().memory_bytes, len(files) - kept, kept))
             print(f"soak {samples[-1][0]:.0f} of {seconds:g} s", file=sys.stderr, flush=True)

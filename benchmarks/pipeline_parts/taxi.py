@@ -3,7 +3,6 @@
 import json
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from examples.taxi_routes.answer import answer
 from examples.taxi_routes.app import SPEED_UP, application
 from examples.taxi_routes.definition import EVENT_TIME_STEP_MS
 from examples.taxi_routes.handwritten import Chain
+from experiments.folders import passing_folder
 from pyspark.sql import SparkSession
 
 from rheostat.model.deployment import Deployment
@@ -46,15 +46,15 @@ def measure(spark: SparkSession, repeat: float) -> tuple[str, bool]:
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     responses: dict[str, list[float]] = {name: [] for name in ways}
     for run in WARM_UPS * list(ways.values()):
-        with tempfile.TemporaryDirectory(prefix="rheostat-bench-", ignore_cleanup_errors=True) as folder:
-            run(spark, Path(folder) / "warm", dict(SATURATED))
+        with passing_folder("bench") as folder:
+            run(spark, folder / "warm", dict(SATURATED))
     for number in range(int(repeat)):
         # In turns, and each first as often as second: Java's compiled code gets better all the time.
         for name, run in sorted(ways.items(), reverse=bool(number % 2)):
-            with tempfile.TemporaryDirectory(prefix="rheostat-bench-", ignore_cleanup_errors=True) as folder:
-                published, started_ms = run(spark, Path(folder) / "full", dict(SATURATED))
+            with passing_folder("bench") as folder:
+                published, started_ms = run(spark, folder / "full", dict(SATURATED))
                 seconds[name].append((max(published.values()) - started_ms) / 1000)
-                published, started_ms = run(spark, Path(folder) / "steady", dict(STEADY))
+                published, started_ms = run(spark, folder / "steady", dict(STEADY))
                 responses[name].append(_median_response_ms(published, started_ms))
             told = f"{seconds[name][-1]:.1f} s, response {responses[name][-1]:.0f} ms"
             print(f"taxi, {name}, {number + 1} of {repeat:g}: {told}", file=sys.stderr, flush=True)

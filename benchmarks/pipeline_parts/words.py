@@ -2,7 +2,6 @@
 
 import statistics
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from benchmarks.pipeline_parts.batches import batches_of, median_response_ms, stages_ms, throughput, wait_for_rows
 from examples.word_count.app import application
 from examples.word_count.handwritten import writer
+from experiments.folders import passing_folder
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -40,9 +40,9 @@ def measure(spark: SparkSession, repeat: float) -> tuple[str, bool]:
     stages: dict[str, dict[str, float]] = {}
     for number in range(int(repeat)):
         for name, run in ways.items():
-            with tempfile.TemporaryDirectory(prefix="rheostat-bench-", ignore_cleanup_errors=True) as folder:
-                rates[name].append(throughput(batches_of(run(spark, Path(folder) / "full", dict(SATURATED), 0))))
-                reports = run(spark, Path(folder) / "steady", dict(STEADY), TRIGGER_MS)
+            with passing_folder("bench") as folder:
+                rates[name].append(throughput(batches_of(run(spark, folder / "full", dict(SATURATED), 0))))
+                reports = run(spark, folder / "steady", dict(STEADY), TRIGGER_MS)
                 responses[name].append(median_response_ms(batches_of(reports)))
                 stages[name] = stages_ms(reports)
             print(f"words, {name}, {number + 1} of {repeat:g}", file=sys.stderr, flush=True)

@@ -7,11 +7,10 @@ Node processes are really started and stopped. Writes `docs/results/spark_e2df_n
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from experiments.folders import passing_folder
 from experiments.planning.report import (
     COLOURS,
     drawable,
@@ -114,8 +113,7 @@ def run(name: str, case: Case) -> Rented:
     stage = case.load.stage(nodes(workers), at_first)
     kind = {"static": "none", "application": "edf", "both": "e2df"}[name]
     piece = Piece(name, settings(kind, 1 + most if name == "both" else None))
-    with tempfile.TemporaryDirectory(prefix="rheostat-e2df-", ignore_cleanup_errors=True) as folder:
-        root = Path(folder)
+    with passing_folder("e2df") as root:
         opening = on_processes(stage, root, (KIND,) if name == "both" else (), 1 + most)
         done = perform(stage, root, opening, piece)
     began = next(entry.at_seconds for entry in done.entries if entry.kind == "launch")

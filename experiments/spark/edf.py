@@ -7,15 +7,14 @@ Writes `docs/results/spark_edf.md` and its picture.
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from experiments.control.edf import OBJECTIVE_MS, PIPELINE_TPS, RANKING_SECONDS_PER_TUPLE
 from experiments.control.rows import ROWS, Row
+from experiments.folders import passing_folder
 from experiments.planning.report import (
     COLOURS,
     drawable,
@@ -131,8 +130,8 @@ def came(spark: SparkSession, row: Row, trips: Trips, bounds_ms: Mapping[str, fl
 
 def _run(spark: SparkSession, trips: Trips, piece: Piece) -> Controlled:
     stage = trips.stage(CAPACITIES_TPS, MOST_REPLICAS)
-    with tempfile.TemporaryDirectory(prefix="rheostat-edf-", ignore_cleanup_errors=True) as folder:
-        return perform(stage, Path(folder), on_embedded(stage, Path(folder), spark), piece)
+    with passing_folder("edf") as folder:
+        return perform(stage, folder, on_embedded(stage, folder, spark), piece)
 
 
 def asked(done: Controlled) -> tuple[int, int]:

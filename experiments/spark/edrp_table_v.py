@@ -7,13 +7,12 @@ Writes `docs/results/spark_edrp_table_v.md` and its picture.
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from experiments.folders import passing_folder
 from experiments.planning.report import (
     COLOURS,
     drawable,
@@ -112,9 +111,9 @@ def piece(name: str, period_seconds: float) -> Piece:
 def run(name: str, spark: SparkSession, trips: Trips) -> Came:
     """One row."""
     made = stage(trips)
-    with tempfile.TemporaryDirectory(prefix="rheostat-edrp-", ignore_cleanup_errors=True) as folder:
-        opening = on_embedded(made, Path(folder), spark)
-        done = perform(made, Path(folder), opening, piece(name, _period(trips)))
+    with passing_folder("edrp") as folder:
+        opening = on_embedded(made, folder, spark)
+        done = perform(made, folder, opening, piece(name, _period(trips)))
     return Came(done, summarise(done.recording, Exclusion(warm_up_seconds=min(30.0, trips.seconds / 4))))
 
 

@@ -7,12 +7,10 @@ Writes `docs/results/spark_elastic_storm.md` and its picture.
 
 import argparse
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
-from pathlib import Path
 from statistics import mean
 
 from examples.frequent_patterns.answer import answer
@@ -20,6 +18,7 @@ from examples.frequent_patterns.app import application
 from examples.frequent_patterns.definition import WINDOW_SECONDS
 from pyspark.sql import SparkSession
 
+from experiments.folders import passing_folder
 from experiments.planning.report import (
     COLOURS,
     markdown_table,
@@ -175,9 +174,9 @@ def run(name: str, spark: SparkSession, phases: Phases) -> Came:
         if known is not None and known.state_bytes is not None:
             sizes.append((seconds, known.state_bytes))
 
-    with tempfile.TemporaryDirectory(prefix="rheostat-elastic-", ignore_cleanup_errors=True) as folder:
+    with passing_folder("elastic") as folder:
         piece = Piece(name, CONTROL if elastic else timed(ControlSettings("none")))
-        done = perform(stage, Path(folder), on_embedded(stage, Path(folder), spark), piece, look)
+        done = perform(stage, folder, on_embedded(stage, folder, spark), piece, look)
     return Came(done, sizes)
 
 

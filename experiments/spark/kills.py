@@ -8,7 +8,6 @@ moments. Writes `docs/results/spark_kills.md` and its picture; exits with 1 if a
 
 import argparse
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from pathlib import Path
 from random import Random
 from statistics import mean
 
+from experiments.folders import passing_folder
 from experiments.planning.report import (
     COLOURS,
     drawable,
@@ -119,8 +119,8 @@ def _folder(given: Path | None) -> Iterator[Path]:
         given.mkdir(parents=True)
         yield given.absolute()
         return
-    with tempfile.TemporaryDirectory(prefix="rheostat-kills-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+    with passing_folder("kills") as folder:
+        yield folder
 
 
 def waves(seconds: float) -> Load:

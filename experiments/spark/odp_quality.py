@@ -7,15 +7,14 @@ Writes `docs/results/spark_odp_quality.md` and its picture.
 
 import argparse
 import sys
-import tempfile
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 from statistics import mean
 
 from pyspark.sql import SparkSession
 
+from experiments.folders import passing_folder
 from experiments.planning.report import COLOURS, markdown_table, new_figure, prose, save_figure, tell, write_report
 from experiments.spark.controlled import timed
 from experiments.spark.outcome import Controlled
@@ -107,10 +106,10 @@ def run(placed: Placed, at: Infrastructure, seconds: float, spark: SparkSession,
         outages.look(controller, now)
 
     looking: Watch = watch
-    with tempfile.TemporaryDirectory(prefix="rheostat-odp-", ignore_cleanup_errors=True) as folder:
+    with passing_folder("odp") as folder:
         piece = Piece(placed.name, timed(ControlSettings("none")))
-        done = perform(made, Path(folder), on_embedded(made, Path(folder), spark), piece, looking)
-        ages = ages_ms(Path(folder))
+        done = perform(made, folder, on_embedded(made, folder, spark), piece, looking)
+        ages = ages_ms(folder)
     return Came(placed, done, ages, mean(traffic.measured_tps) if traffic.measured_tps else 0.0, count)
 
 

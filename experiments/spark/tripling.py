@@ -7,12 +7,11 @@ Writes `docs/results/spark_tripling.md` and its picture.
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import mean, median
 
+from experiments.folders import passing_folder
 from experiments.planning.report import (
     COLOURS,
     drawable,
@@ -68,8 +67,8 @@ def main() -> int:
     spark = create_session(SparkSettings(), 12, "tripling")
     done = []
     for name in chosen.controls:
-        with tempfile.TemporaryDirectory(prefix="rheostat-tripling-", ignore_cleanup_errors=True) as folder:
-            done.append(run_controlled(name, spark, Path(folder), load, chosen.period))
+        with passing_folder("tripling") as folder:
+            done.append(run_controlled(name, spark, folder, load, chosen.period))
     spark.stop()
     write_report(NAME, _page(done, times, chosen.period))
     _draw(done, times)

@@ -9,14 +9,13 @@ simulation. Writes `docs/results/spark_validation.md` and its picture.
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from statistics import mean
 
 from pyspark.sql import SparkSession
 
+from experiments.folders import passing_folder
 from experiments.planning.report import (
     COLOURS,
     drawable,
@@ -111,8 +110,7 @@ def main() -> int:
     learned = calibrate(spark, chosen.calibration_seconds)
     foreseen = foresee(learned.applied_to(stage.application), load, settings, learned.pauses)
     declared = foresee(stage.application, load, settings, learned.pauses)
-    with tempfile.TemporaryDirectory(prefix="rheostat-validation-", ignore_cleanup_errors=True) as folder:
-        root = Path(folder)
+    with passing_folder("validation") as root:
         done = perform(stage, root, on_embedded(stage, root, spark), Piece(CONTROL, settings))
     spark.stop()
     command = f"python -m experiments.spark.validation --phase-seconds {chosen.phase_seconds:g}"
@@ -140,8 +138,7 @@ def calibrate(spark: SparkSession, seconds: float) -> Calibration:
             if isinstance(effect, Done):
                 pauses.append(effect.downtime_seconds)
 
-    with tempfile.TemporaryDirectory(prefix="rheostat-calibration-", ignore_cleanup_errors=True) as folder:
-        root = Path(folder)
+    with passing_folder("calibration") as root:
         piece = Piece("calibration", timed(ControlSettings("none")))
         run = perform(stage, root, on_embedded(stage, root, spark), piece, change)
     learned = Calibration(run, pauses)
