@@ -5,6 +5,7 @@ import sys
 
 from pyspark.sql import SparkSession
 
+from rheostat.runtime.jvm.mending import mend
 from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.runtime.workers.serving import forking_python
 
@@ -18,7 +19,9 @@ def create_session(settings: SparkSettings, slots: int, name: str = "rheostat") 
     builder = SparkSession.builder.appName(name)
     for key, value in settings.resolved(slots).items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    session = builder.getOrCreate()
+    mend(session)
+    return session
 
 
 def activate(session: SparkSession) -> None:

@@ -1,0 +1,1 @@
+"""What is mended inside Spark's own process."""

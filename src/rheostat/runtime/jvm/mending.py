@@ -1,0 +1,59 @@
+"""Two faults of Spark on a local disk, mended in its own process.
+
+Hadoop starts a process for every file that it creates, to set its permissions, and Spark leaves three descriptors
+open whenever it starts a query with a Python source. Each alone can be borne, together they cannot: a process that is
+started closes what its parent has open, so that after some hundred changes a `chmod` takes eighty milliseconds instead
+of four, six to eight times per batch with state. After some thousands there are no descriptors left.
+
+There is no setting for either. The few lines of Java beside this file are compiled where they run, by Janino, which
+Spark brings along for the code that it generates: nobody needs a compiler for them.
+"""
+
+import logging
+from importlib.resources import files
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+
+MENDS = ("DirectFiles", "ForgottenSelectors")
+"""Classes beside this file, each to be applied to Hadoop's configuration."""
+_DONE = "rheostat.mended"
+
+_log = logging.getLogger(__name__)
+
+
+def mend(spark: SparkSession) -> tuple[str, ...]:
+    """Mends the driver of a session, once, and names what was mended.
+
+    On a Java that is not known here something may be impossible; it is then as it was.
+    """
+    system = _jvm(spark).java.lang.System
+    if system.getProperty(_DONE) is None:
+        system.setProperty(_DONE, " ".join(name for name in MENDS if _applied(spark, name)))
+    return tuple(system.getProperty(_DONE).split())
+
+
+def _applied(spark: SparkSession, name: str) -> bool:
+    try:
+        _compiled(spark, name).accept(spark.sparkContext._jsc.hadoopConfiguration())  # noqa: SLF001
+    except Py4JError as failure:
+        _log.warning("%s cannot be applied: %s", name, failure)
+        return False
+    return True
+
+
+def _compiled(spark: SparkSession, name: str) -> Any:
+    """An object of a class that is written beside this file."""
+    jvm = _jvm(spark)
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
+    compiler.cook(files(__package__).joinpath(f"{name}.java").read_text(encoding="utf-8"))
+    found = compiler.getClassLoader().loadClass(name)
+    gateway: Any = spark.sparkContext._gateway  # noqa: SLF001 - PySpark has no public way
+    no_types, no_values = gateway.new_array(jvm.java.lang.Class, 0), gateway.new_array(jvm.java.lang.Object, 0)
+    return found.getDeclaredConstructor(no_types).newInstance(no_values)
+
+
+def _jvm(spark: SparkSession) -> Any:
+    return spark._jvm  # noqa: SLF001 - PySpark has no public way
