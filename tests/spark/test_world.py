@@ -23,7 +23,7 @@ KINDS = (Node("small", 2.0, price_per_hour=0.1),)
 def world(nodes_session, tmp_path_factory):
     """One application for all: what a test changes, the next one finds changed."""
     folder = tmp_path_factory.mktemp("world")
-    settings, monitor = RuntimeSettings(key_groups=12), MonitorSettings(0.5)
+    settings, monitor = RuntimeSettings(key_groups=12), MonitorSettings(1.0)
     with embedded(application("20"), NODES, folder, nodes_session, settings, monitor=monitor) as runtime:
         apart = {"datasource": {"n1": 1}, "split": {"n1": 1}, "counter": {"n2": 1}, "consumer": {"n1": 1}}
         runtime.launch(Deployment.of(apart))
@@ -36,7 +36,7 @@ class TestProbe(ProbeContract):
     @pytest.fixture
     def patience_seconds(self, world):
         world.samples()
-        return 0.6
+        return 1.1
 
 
 class TestActuator(ActuatorContract):
