@@ -3,10 +3,12 @@
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from benchmarks.pipeline_parts.batches import batches_of, median_response_ms, stages_ms, throughput, wait_for_rows
+from benchmarks.pipeline_parts.plain_files import plain_files
 from examples.word_count.app import application
 from examples.word_count.handwritten import writer
 from experiments.folders import passing_folder
@@ -40,7 +42,7 @@ def measure(spark: SparkSession, repeat: float) -> tuple[str, bool]:
     stages: dict[str, dict[str, float]] = {}
     for number in range(int(repeat)):
         for name, run in ways.items():
-            with passing_folder("bench") as folder:
+            with passing_folder("bench") as folder, nullcontext() if run is fused else plain_files(spark):
                 rates[name].append(throughput(batches_of(run(spark, folder / "full", dict(SATURATED), 0))))
                 reports = run(spark, folder / "steady", dict(STEADY), TRIGGER_MS)
                 responses[name].append(median_response_ms(batches_of(reports)))
