@@ -5,11 +5,10 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from benchmarks.pipeline_parts.plain_files import plain_files
+from benchmarks.pipeline_parts.plain_files import MENDED, files_of
 from examples.taxi_routes.answer import answer
 from examples.taxi_routes.app import SPEED_UP, application
 from examples.taxi_routes.definition import EVENT_TIME_STEP_MS
@@ -43,16 +42,16 @@ Run = Callable[[SparkSession, Path, Source], tuple[Published, float]]
 
 def measure(spark: SparkSession, repeat: float) -> tuple[str, bool]:
     """The table, and whether Rheostat is ahead in both."""
-    ways: dict[str, Run] = {"by hand": by_hand, "Rheostat": under_rheostat}
+    ways: dict[str, Run] = {"by hand": by_hand, MENDED: by_hand, "Rheostat": under_rheostat}
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     responses: dict[str, list[float]] = {name: [] for name in ways}
-    for run in WARM_UPS * list(ways.values()):
-        with passing_folder("bench") as folder, _files(spark, run):
+    for name, run in WARM_UPS * list(ways.items()):
+        with passing_folder("bench") as folder, files_of(name, spark):
             run(spark, folder / "warm", dict(SATURATED))
     for number in range(int(repeat)):
         # In turns, and each first as often as second: Java's compiled code gets better all the time.
         for name, run in sorted(ways.items(), reverse=bool(number % 2)):
-            with passing_folder("bench") as folder, _files(spark, run):
+            with passing_folder("bench") as folder, files_of(name, spark):
                 published, started_ms = run(spark, folder / "full", dict(SATURATED))
                 seconds[name].append((max(published.values()) - started_ms) / 1000)
                 published, started_ms = run(spark, folder / "steady", dict(STEADY))
@@ -65,10 +64,6 @@ def measure(spark: SparkSession, repeat: float) -> tuple[str, bool]:
     faster = statistics.median(seconds["Rheostat"]) < statistics.median(seconds["by hand"])
     sooner = statistics.median(responses["Rheostat"]) < statistics.median(responses["by hand"])
     return "\n".join(lines), faster and sooner
-
-
-def _files(spark: SparkSession, run: Run) -> AbstractContextManager[None]:
-    return nullcontext() if run is under_rheostat else plain_files(spark)
 
 
 def by_hand(spark: SparkSession, folder: Path, source: Source) -> tuple[Published, float]:

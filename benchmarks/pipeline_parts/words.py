@@ -3,12 +3,11 @@
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from benchmarks.pipeline_parts.batches import batches_of, median_response_ms, stages_ms, throughput, wait_for_rows
-from benchmarks.pipeline_parts.plain_files import plain_files
+from benchmarks.pipeline_parts.plain_files import MENDED, files_of
 from examples.word_count.app import application
 from examples.word_count.handwritten import writer
 from experiments.folders import passing_folder
@@ -36,18 +35,19 @@ Run = Callable[[SparkSession, Path, Source, int], Reports]
 
 def measure(spark: SparkSession, repeat: float) -> tuple[str, bool]:
     """The table, and whether the goals are met."""
-    ways: dict[str, Run] = {"no output": by_hand_noop, "by hand": by_hand, "Rheostat": fused}
+    ways: dict[str, Run] = {"no output": by_hand_noop, "by hand": by_hand, MENDED: by_hand, "Rheostat": fused}
     rates: dict[str, list[float]] = {name: [] for name in ways}
     responses: dict[str, list[float]] = {name: [] for name in ways}
     stages: dict[str, dict[str, float]] = {}
     for number in range(int(repeat)):
         for name, run in ways.items():
-            with passing_folder("bench") as folder, nullcontext() if run is fused else plain_files(spark):
+            with passing_folder("bench") as folder, files_of(name, spark):
                 rates[name].append(throughput(batches_of(run(spark, folder / "full", dict(SATURATED), 0))))
                 reports = run(spark, folder / "steady", dict(STEADY), TRIGGER_MS)
                 responses[name].append(median_response_ms(batches_of(reports)))
                 stages[name] = stages_ms(reports)
-            print(f"words, {name}, {number + 1} of {repeat:g}", file=sys.stderr, flush=True)
+            told = f"{rates[name][-1]:,.0f} sentences/s, response {responses[name][-1]:.0f} ms"
+            print(f"words, {name}, {number + 1} of {repeat:g}: {told}", file=sys.stderr, flush=True)
     lines = [
         "| Word Count | sentences/s at saturation | of by hand | median response ms | of by hand |",
         "|" + "---|" * 5,

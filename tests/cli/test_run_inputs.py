@@ -11,10 +11,12 @@ from rheostat.cli.run_inputs import Wanted, find_wanted, first_deployment
 from rheostat.cli.run_view import run_view, summary
 from rheostat.cli.running import Lines
 from rheostat.cli.scaling import scaled
+from rheostat.cli.spark_inputs import spark_settings
 from rheostat.model.application import Application, Kind, Operator, Stream
 from rheostat.model.deployment import Deployment
 from rheostat.model.documents import write
 from rheostat.model.resources import Infrastructure, Node
+from rheostat.runtime.spark_settings import SparkSettings
 from tests.cli.quiet_nodes import THREE, WORDS
 
 MODULE = """
@@ -62,6 +64,13 @@ def test_an_application_is_a_document_a_variable_or_a_function(here, argument):
         pytest.param("my_words:app other.yaml", "'n1'", id="pinned to a node that is not there"),
         pytest.param("words.yaml three.yaml --deployment bad.yaml", "there is no node 'n7'", id="a bad deployment"),
         pytest.param("words.yaml three.yaml --learned no.jsonl", "are about control", id="lessons for nobody"),
+        pytest.param("words.yaml three.yaml --master lokal", "'lokal' is no Spark master", id="no master"),
+        pytest.param("words.yaml three.yaml --master n7=local", "there is no node 'n7'", id="a master for nobody"),
+        pytest.param("words.yaml three.yaml --master n1=local", "add --nodes process", id="a master for a part"),
+        pytest.param("words.yaml three.yaml --spark spark.x", "'spark.x' has no value", id="a setting without value"),
+        pytest.param(
+            "words.yaml three.yaml --spark spark.sql.shuffle.partitions=4", "scale the operator", id="not a setting"
+        ),
         pytest.param(
             "words.yaml three.yaml --control elastic-storm --learned no.jsonl", "nobody learns", id="nobody learns"
         ),
@@ -183,3 +192,14 @@ def test_without_a_terminal_news_are_told_once():
     assert told[:2] == ["10:00:00 done: w (paused 1.25 s)", STATUS["failures"][0]]
     assert told[2].endswith("split is scaled out")
     assert len(told) == 4
+
+
+def test_masters_and_settings_of_spark_are_for_all_nodes_or_for_one():
+    found = spark_settings(["local[2]", "n2=spark://host:7077"], ["spark.driver.memory=2g"], THREE, shared=False)
+    assert found == SparkSettings("local[2]", {"spark.driver.memory": "2g"}, {"n2": "spark://host:7077"})
+
+
+def test_every_mistake_about_spark_is_told_at_once():
+    with pytest.raises(WrongUse) as told:
+        spark_settings(["n7=local", "n1=local"], ["spark.x", "y=1"], THREE, shared=True)
+    assert len(told.value.complaints) == 4

@@ -10,6 +10,7 @@ import typer
 
 from rheostat.cli.output import Complaint, ExitCode, WrongUse
 from rheostat.cli.run_inputs import default_directory, find_wanted, first_deployment, read_profile
+from rheostat.cli.spark_inputs import spark_settings
 
 app = typer.Typer(add_completion=False)
 PLANNED = ("s-edrp", "s-odp")
@@ -39,6 +40,13 @@ def run(
     ] = None,
     directory: Annotated[Path | None, typer.Option(help="Where its files lie; else .rheostat/NAME.")] = None,
     nodes: Annotated[Nodes, typer.Option(help="All nodes in one process, or a process for each.")] = Nodes.EMBEDDED,
+    master: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[NODE=]MASTER", help="Where Spark runs: local, local[n] or spark://...; else local."),
+    ] = None,
+    spark: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of the nodes' Spark, instead of ours.")
+    ] = None,
     trigger_ms: Annotated[int, typer.Option(min=0, help="Least time between two batches, in milliseconds.")] = 200,
     key_groups: Annotated[
         int | None, typer.Option(min=1, help="Parts that state moves in, fixed for its life; else 12.")
@@ -83,6 +91,7 @@ def run(
     if objective is not None and planner is None and not plans:
         raise WrongUse(Complaint("--objective says what a planner shall look for", "add --planner exact"))
     wanted = find_wanted(application, infrastructure, deployment, objective)
+    settings = spark_settings(master or (), spark or (), wanted.infrastructure, shared=nodes is Nodes.EMBEDDED)
     place = directory or default_directory(wanted.application)
     # Placed before Spark is started, so that it is told at once if there is no room.
     at_first = wanted.deployment or first_deployment(wanted, planner)
@@ -111,6 +120,7 @@ def run(
         at_first,
         place.absolute(),
         running.NodeForm(nodes.value),
+        spark=settings,
         trigger_ms=trigger_ms,
         key_groups=key_groups,
         seconds=seconds,

@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
@@ -27,6 +27,7 @@ from rheostat.model.membership import kinds_of
 from rheostat.runtime.controller_api import serving
 from rheostat.runtime.launching import Launch, NodeForm, launched, opened, recorded_deployment, recorded_key_groups
 from rheostat.runtime.monitor import MonitorSettings
+from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.runtime.specs import RuntimeSettings
 
 PERIOD_SECONDS = 1.0
@@ -44,6 +45,7 @@ class Order:
     at_first: Deployment
     directory: Path
     form: NodeForm
+    spark: SparkSettings = field(default_factory=SparkSettings)
     trigger_ms: int = 200
     key_groups: int | None = None
     seconds: float | None = None
@@ -59,7 +61,8 @@ class Order:
         """What the runtime needs to know."""
         groups = self.key_groups or recorded_key_groups(self.directory) or RuntimeSettings().key_groups
         settings = RuntimeSettings(groups, self.trigger_ms)
-        launch = Launch(self.wanted.application, self.wanted.infrastructure, self.directory, settings, self.form)
+        wanted = self.wanted
+        launch = Launch(wanted.application, wanted.infrastructure, self.directory, settings, self.form, self.spark)
         if self.steered is None:
             return launch
         elastic = self.steered.settings.kind == "e2df"

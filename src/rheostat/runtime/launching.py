@@ -285,9 +285,8 @@ class Agents:
     def _agent(self, node: ModelNode) -> AgentProcess:
         launch = self._launch
         slots = max(1, ceil(node.capacity))
-        agent = AgentProcess(
-            node.name, slots, launch.directory, launch.spark, linger_seconds=launch.agents_linger_seconds
-        )
+        spark, linger = launch.spark.of_node(node.name), launch.agents_linger_seconds
+        agent = AgentProcess(node.name, slots, launch.directory, spark, linger_seconds=linger)
         with self._lock:
             # A new mapping: `revive` may be going through the old one.
             self._agents = {**self._agents, node.name: agent}

@@ -3,9 +3,14 @@
 Figures were measured on two cores: read them as ratios.
 """
 
+import os
+import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from rheostat.errors import InvalidModel, Mistake
 
 LEAN: Mapping[str, tuple[str, str]] = {
     "spark.ui.enabled": ("false", "a web server per node that nobody looks at"),
@@ -54,6 +59,15 @@ LEAN: Mapping[str, tuple[str, str]] = {
 }
 
 
+MASTER = re.compile(r"local(-cluster)?(\[[\d*, ]+\])?|yarn|(spark|k8s)://\S+")
+OURS: Mapping[str, str] = {
+    "spark.master": "say so with the master",
+    "spark.sql.shuffle.partitions": "it is the number of replicas on the node: scale the operator",
+}
+"""Settings that the runtime decides, and what to do instead of setting them."""
+JAVA = "spark.driver.extraJavaOptions"
+
+
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
     """What a node's Spark application is started with."""
@@ -62,23 +76,56 @@ class SparkSettings:
     """Spark master: `local` (as many threads as the node has slots), `local[n]`, `spark://...`."""
     overrides: Mapping[str, str] = field(default_factory=dict)
     """Settings that replace or extend the lean ones."""
+    masters: Mapping[str, str] = field(default_factory=dict)
+    """By node: the master of those that have another one."""
+
+    def __post_init__(self) -> None:
+        """Every mistake at once."""
+        mistakes = [
+            Mistake((place,), f"{master!r} is no Spark master", "write local, local[n] or spark://host:port")
+            for place, master in [("master", self.master), *self.masters.items()]
+            if not MASTER.fullmatch(master)
+        ]
+        for name in self.overrides:
+            if name in OURS:
+                mistakes.append(Mistake((name,), "this is not for you to set", OURS[name]))
+            elif not name.startswith("spark."):
+                mistakes.append(Mistake((name,), "settings of Spark begin with 'spark.'", "write spark.NAME=VALUE"))
+        if mistakes:
+            raise InvalidModel("Spark", mistakes)
+
+    def of_node(self, name: str) -> "SparkSettings":
+        """What one node is started with."""
+        return replace(self, master=self.masters.get(name, self.master), masters={})
 
     def with_scratch(self, folder: Path) -> "SparkSettings":
         """The same, with everything that Spark and its libraries write for a while below one folder.
 
         Whoever owns the folder can remove what a Spark that was killed has left there.
         """
-        java = "spark.driver.extraJavaOptions"
-        options = f"{self.overrides.get(java, LEAN[java][0])} -Djava.io.tmpdir={folder}"
-        return replace(self, overrides={"spark.local.dir": str(folder), **self.overrides, java: options})
+        options = f"{self.overrides.get(JAVA, LEAN[JAVA][0])} -Djava.io.tmpdir={folder}"
+        return replace(self, overrides={"spark.local.dir": str(folder), **self.overrides, JAVA: options})
 
     @property
     def is_local(self) -> bool:
-        """Whether all of Spark is on this machine."""
-        return self.master.startswith("local")
+        """Whether all of Spark is one process on this machine."""
+        return re.fullmatch(r"local(\[.*)?", self.master) is not None
 
     def resolved(self, slots: int) -> dict[str, str]:
         """Everything, with a thread per slot so that a slow operator does not take another's slots."""
         master = f"local[{max(1, slots)}]" if self.master == "local" else self.master
         lean = {name: value for name, (value, _) in LEAN.items()}
-        return {"spark.master": master, **lean, **self.overrides}
+        elsewhere = {} if self.is_local else self._on_executors(slots)
+        return {"spark.master": master, **lean, **elsewhere, **self.overrides}
+
+    def _on_executors(self, slots: int) -> dict[str, str]:
+        """What executors of a cluster need to be told: they inherit nothing of this process.
+
+        A node takes as many of the cluster's cores as it has slots, so that several nodes can share a cluster; without
+        that the first one takes all, and the others wait for ever.
+        """
+        return {
+            "spark.cores.max": str(max(1, slots)),
+            "spark.executorEnv.PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            "spark.executor.extraJavaOptions": LEAN[JAVA][0],
+        }

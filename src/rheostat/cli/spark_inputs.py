@@ -1,0 +1,42 @@
+"""What `--master` and `--spark` say about the Spark applications of the nodes."""
+
+from collections.abc import Sequence
+
+from rheostat.cli.output import Complaint, WrongUse, complaints_of
+from rheostat.errors import InvalidModel
+from rheostat.model.graph import did_you_mean
+from rheostat.model.resources import Infrastructure
+from rheostat.runtime.spark_settings import MASTER, SparkSettings
+
+
+def spark_settings(
+    masters: Sequence[str], settings: Sequence[str], infrastructure: Infrastructure, *, shared: bool
+) -> SparkSettings:
+    """The settings, or every complaint. `shared`: all nodes are one Spark application."""
+    complaints: list[Complaint] = []
+    for_all, by_node = "local", dict[str, str]()
+    for text in masters:
+        node, _, master = text.partition("=")
+        if not master or MASTER.fullmatch(text):
+            for_all = text
+        elif node not in infrastructure.index:
+            what = f"--master: there is no node {node!r}"
+            complaints.append(Complaint(what, did_you_mean(node, infrastructure.index)))
+        elif shared:
+            what = f"--master: embedded nodes share one Spark application, so {node!r} cannot have a master of its own"
+            complaints.append(Complaint(what, "add --nodes process, or give one master for all"))
+        else:
+            by_node[node] = master
+    overrides: dict[str, str] = {}
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not equals:
+            complaints.append(Complaint(f"--spark: {text!r} has no value", "write --spark spark.NAME=VALUE"))
+        overrides[name] = value
+    try:
+        found = SparkSettings(for_all, overrides, by_node)
+    except InvalidModel as error:
+        complaints += complaints_of(error)
+    if complaints:
+        raise WrongUse(*complaints)
+    return found
