@@ -64,7 +64,7 @@ def test_an_application_is_a_document_a_variable_or_a_function(here, argument):
         pytest.param("my_words:app other.yaml", "'n1'", id="pinned to a node that is not there"),
         pytest.param("words.yaml three.yaml --deployment bad.yaml", "there is no node 'n7'", id="a bad deployment"),
         pytest.param("words.yaml three.yaml --learned no.jsonl", "are about control", id="lessons for nobody"),
-        pytest.param("words.yaml three.yaml --master lokal", "'lokal' is no Spark master", id="no master"),
+        pytest.param("words.yaml three.yaml --master sparc", "'sparc' is no Spark master", id="no master"),
         pytest.param("words.yaml three.yaml --master n7=local", "there is no node 'n7'", id="a master for nobody"),
         pytest.param("words.yaml three.yaml --master n1=local", "add --nodes process", id="a master for a part"),
         pytest.param("words.yaml three.yaml --spark spark.x", "'spark.x' has no value", id="a setting without value"),

@@ -40,10 +40,11 @@ def _process(folder: Path, name: str, *arguments: str) -> subprocess.Popen:
     command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", "--host", HOST, *arguments]
     # Nothing of this process's settings: a cluster knows nothing of Rheostat, not even where it is installed.
     known = {name: environ[name] for name in ("PATH", "JAVA_HOME") if name in environ}
+    known |= {"SPARK_HOME": str(home), "SPARK_LOCAL_DIRS": str(folder / "local")}
     with (folder / f"{name}.log").open("wb") as log:
         return subprocess.Popen(
             [*command, "--webui-port", "0"],
-            env={**known, "SPARK_HOME": str(home), "SPARK_LOCAL_DIRS": str(folder / "local"), "SPARK_NO_DAEMONIZE": "1"},
+            env=known,
             stdout=log,
             stderr=log,
             start_new_session=True,

@@ -24,6 +24,7 @@ from rheostat.runtime.sources.rate import rate
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.runtime.specs import RuntimeSettings
+from rheostat.runtime.tally import READ, known_as
 from rheostat.runtime.world import Runtime
 
 pytestmark = pytest.mark.spark
@@ -135,6 +136,52 @@ def watch(runtime: Runtime) -> Observation:
         samples = list(runtime.samples())
     assert not runtime.samples(), "every sample is handed out once"
     return Observation(time.time()).updated(samples, time.time())
+
+
+@pytest.mark.parametrize(
+    ("operator", "known"),
+    [
+        pytest.param(lambda rows: rows, READ, id="nothing is done"),
+        pytest.param(lambda rows: rows.withColumn("m", F.hash("n")).select("k", "m"), READ, id="columns are added"),
+        pytest.param(by_row, None, id="a function that should not be called twice"),
+        pytest.param(lambda rows: rows.observe("mine", F.max("n")), READ, id="the user observes"),
+        pytest.param(lambda rows: counting(rows).drop("k"), "to:it", id="columns of what was counted"),
+        pytest.param(lambda rows: rows.select(F.explode(F.array("n", "n")).alias("n")), None, id="more rows"),
+        pytest.param(lambda rows: counting(rows).where("n > 1"), None, id="fewer rows"),
+        pytest.param(by_range, None, id="Python over batches"),
+        pytest.param(lambda rows: rows.dropDuplicates(["k"]), None, id="state"),
+        pytest.param(lambda rows: rows.union(rows), None, id="twice"),
+    ],
+)
+def test_rows_are_known_without_counting_where_an_operator_has_one_for_each(spark, operator, known):
+    assert known_as(operator(numbers(spark, curve="1")), {"to:it"}) == known
+
+
+def counting(rows: DataFrame) -> DataFrame:
+    return rows.observe("to:it", F.count(F.lit(1)).alias("rows"))
+
+
+def test_what_is_not_observed_is_told_all_the_same(spark, tmp_path):
+    app = App("fused")
+    app.source("numbers", numbers, rate_tps=RATE_TPS, parameters={"curve": "80", "total": 800})
+    for step, before in ((by_row, "numbers"), (halved, "by_row"), (counted, "halved")):
+        app.operator(step, reads=before)
+    app.sink("out", reads="counted")
+    one = Infrastructure("one", (Node("n1", 8),))
+    with embedded(app.build(), one, tmp_path, spark, RuntimeSettings(trigger_ms=100)) as runtime:
+        runtime.launch(Deployment.of({name: {"n1": 1} for name in ("numbers", "by_row", "halved", "counted", "out")}))
+        (instance,) = runtime.plan.instances
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while sum(batch.rows_read for batch in batches_of(runtime, instance)) < 800:
+            assert time.monotonic() < deadline, runtime.symptoms()
+            time.sleep(0.25)
+        batches = batches_of(runtime, instance)
+        reports = list(runtime._nodes["n1"]._running[instance.name].query.recentProgress)
+    assert {name for told in reports for name in told["observedMetrics"]} == {"to:halved", "to:counted"}
+    for name in ("by_row", "halved"):
+        assert [batch.rows(f"to:{name}") for batch in batches] == [batch.rows_read for batch in batches]
+    assert sum(batch.rows("to:counted") or 0 for batch in batches) == 400
+    assert all(batch.written == min(KEYS, batch.rows("to:counted") or 0) for batch in batches)
 
 
 def test_figures_of_a_known_load(spark, tmp_path):

@@ -18,8 +18,6 @@ BATCHES_FITTED = 300
 MOST_UNCERTAIN = 0.1
 """A utilisation with a greater standard error is not told."""
 IDLE_MS = 1000.0
-OUT = "out"
-"""Observation of what the last operator emits."""
 
 
 def into(operator: str) -> str:
@@ -68,7 +66,7 @@ class Chain:
             return self._into(self.operators[position], batch)
         if self.ends_in_results and self.operators[1:]:
             return self._into(operator, batch)
-        return batch.counted.get(OUT, batch.written)
+        return batch.written
 
     def _taken(self, source: str, batch: Batch) -> int | None:
         """Observed where rows are read that are none (ticks of event time), else what Spark says was read."""
@@ -79,9 +77,8 @@ class Chain:
         return None if read is None else read.rows
 
     def _into(self, operator: str, batch: Batch) -> int | None:
-        rows = batch.rows(into(operator))
         is_kept = self.ends_in_results and operator == self.operators[-1]
-        return batch.written if rows is None and is_kept else rows
+        return batch.written if is_kept and batch.written is not None else batch.rows(into(operator))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from rheostat.runtime.query import start_query
 from rheostat.runtime.spark_threads import clean_now_and_then, in_spark_thread
 from rheostat.runtime.state.checkpoint import Checkpoint
 from rheostat.runtime.state_job import StateJob, prepare_job, run_job
+from rheostat.runtime.tally import Tally
 
 GAP_PATIENCE_SECONDS = 3.0
 
@@ -99,6 +100,7 @@ class _Running:
     spec: InstanceSpec
     query: StreamingQuery
     notes: Notes
+    tally: Tally
 
 
 class SparkNode:
@@ -142,7 +144,8 @@ class SparkNode:
         Path(spec.checkpoint).mkdir(parents=True, exist_ok=True)
         Checkpoint(Path(spec.checkpoint)).clear_beginning()
         notes = Notes(Path(spec.control).with_suffix(".notes"))
-        self._running[spec.name] = _Running(spec, start_query(self._spark, spec, notes), notes)
+        tally = Tally()
+        self._running[spec.name] = _Running(spec, start_query(self._spark, spec, notes, tally), notes, tally)
         clean_now_and_then(self._spark)
 
     def stop(self, instance: str, *, gently: bool = False) -> None:
@@ -235,7 +238,7 @@ def _reports(known: _Running, after: int) -> list[dict[str, Any]]:
             break
         found.append(json.loads(report.json()))
     worked = known.notes.worked([report["batchId"] for report in found]) if found else {}
-    return [with_own_code(report, worked[report["batchId"]]) for report in found[::-1]]
+    return [with_own_code(known.tally.completed(report), worked[report["batchId"]]) for report in found[::-1]]
 
 
 def _await_gap(checkpoint: Checkpoint) -> None:

@@ -1,7 +1,6 @@
 """From the description of an instance to a running Structured Streaming query.
 
-Rows are counted at every boundary between operators. An observation costs some twenty milliseconds a batch, however few
-the rows: where Spark's own progress says the same (what was read, what was written), there is none.
+Rows are counted at every boundary between operators, but only where nobody knows their number anyway (`tally.py`).
 """
 
 import json
@@ -22,41 +21,50 @@ from rheostat.runtime.channels.data_source import FORMAT, TICK, register
 from rheostat.runtime.channels.outputs import Grouping, Output, format_outputs
 from rheostat.runtime.channels.routing import routed
 from rheostat.runtime.channels.segment import KEY_GROUP
-from rheostat.runtime.flow import OUT, into, out_of
+from rheostat.runtime.flow import into, out_of
 from rheostat.runtime.instance import Input, InstanceSpec, Step
 from rheostat.runtime.operator_code import called, load_function
 from rheostat.runtime.own_code import Notes
 from rheostat.runtime.spark_session import activate
+from rheostat.runtime.tally import READ, Tally, known_as
 
 
 def start_query(
-    spark: SparkSession, spec: InstanceSpec, notes: Notes | None = None, *, once: bool = False
+    spark: SparkSession,
+    spec: InstanceSpec,
+    notes: Notes | None = None,
+    tally: Tally | None = None,
+    *,
+    once: bool = False,
 ) -> StreamingQuery:
     """Starts the query of an instance; with `once`, only until its uncommitted batch is committed.
 
-    With `notes` the operators' own Python code is timed.
+    With `notes` the operators' own Python code is timed. The `tally` completes what Spark reports of it.
     """
+    tally = Tally() if tally is None else tally
     session = spark.newSession()
     # State has as many partitions as the instance has replicas. Each instance has a session of its own for this.
     session.conf.set("spark.sql.shuffle.partitions", str(spec.replicas))
     activate(session)
     register(session)
-    frame = _chain(session, spec, notes)
-    if spec.inputs and _leaves(frame) > len(spec.inputs):
+    frame = _chain(session, spec, notes, tally)
+    if _leaves(frame) > max(1, len(spec.inputs)):
         # An operator uses an input twice: Spark reads it twice, and says so.
-        frame = _chain(session, spec, notes, reads_count_once=False)
+        tally.same_as.clear()
+        frame = _chain(session, spec, notes, tally, reads_count_once=False)
     mode = _mode(spec)
-    writer = frame if isinstance(frame, DataStreamWriter) else _to_channels(frame, spec)
+    writer = frame if isinstance(frame, DataStreamWriter) else _to_channels(frame, spec, tally)
     writer = writer.queryName(spec.name).outputMode(mode).option("checkpointLocation", spec.checkpoint)
     trigger = {"once": True} if once else {"processingTime": f"{spec.trigger_ms} milliseconds"}
     return writer.trigger(**trigger).start()
 
 
 def _chain(
-    session: SparkSession, spec: InstanceSpec, notes: Notes | None, *, reads_count_once: bool = True
+    session: SparkSession, spec: InstanceSpec, notes: Notes | None, tally: Tally, *, reads_count_once: bool = True
 ) -> DataFrame | DataStreamWriter:
     """The chain of operators over its inputs; a sink of the user's ends it with a writer."""
     head, *rest = spec.steps
+    counted = set[str]()
     if head.kind == "source":
         frame: Any = _call(spec, head, notes, session)
     else:
@@ -64,10 +72,16 @@ def _chain(
         told = [reads_count_once and not part.watermark for part in spec.inputs]
         names = [out_of(load_channel(part.channel).name) for part in spec.inputs]
         parts = zip(frames, told, names, strict=True)
+        counted |= {name for name, known in zip(names, told, strict=True) if not known}
         frame = _call(spec, head, notes, *(part if known else _observed(part, name) for part, known, name in parts))
     for step in rest:
-        if step.code != RESULTS_SINK or _mode(spec) == "update":
-            frame = _observed(frame, into(step.name))
+        if step.code != RESULTS_SINK:
+            same = known_as(frame, counted)
+            if same is None or (same == READ and not (reads_count_once and len(spec.inputs) < 2)):
+                counted.add(into(step.name))
+                frame = _observed(frame, into(step.name))
+            else:
+                tally.same_as[into(step.name)] = same
         if step.watermark:
             frame = frame.withWatermark(step.watermark, f"{step.watermark_seconds} seconds")
         frame = _call(spec, step, notes, frame)
@@ -131,7 +145,7 @@ def _read(session: SparkSession, spec: InstanceSpec, part: Input) -> DataFrame:
     return marked.where(F.col(TICK).isNull() | F.col(part.watermark).isNull()).drop(TICK)
 
 
-def _to_channels(frame: DataFrame, spec: InstanceSpec) -> DataStreamWriter:
+def _to_channels(frame: DataFrame, spec: InstanceSpec, tally: Tally) -> DataStreamWriter:
     outputs = [
         Output(part.channel, Grouping.KEY, (), KEY_GROUP)
         if part.grouping == Grouping.KEY and part.key == (KEY_GROUP,)
@@ -147,8 +161,7 @@ def _to_channels(frame: DataFrame, spec: InstanceSpec) -> DataStreamWriter:
         "inputs": json.dumps([part.channel for part in spec.inputs]),
         "frontier": spec.frontier,
     }
+    rows = routed(frame, outputs)
     if _mode(spec) == "append":
-        return routed(frame, outputs).writeStream.format(FORMAT).options(**options)
-    # Spark does not know what is written by foreachBatch. What results are given was counted before.
-    emitted = frame if spec.steps[-1].code == RESULTS_SINK and spec.steps[1:] else _observed(frame, OUT)
-    return routed(emitted, outputs).writeStream.foreachBatch(into_channels(options))
+        return rows.writeStream.format(FORMAT).options(**options)
+    return into_channels(rows, options, tally.wrote)

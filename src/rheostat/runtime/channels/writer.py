@@ -50,6 +50,12 @@ class TaskResult:
     written: tuple[Written, ...]
     ingest: IngestHistogram
 
+    @property
+    def rows(self) -> int:
+        """Rows it was given: every output gets all of them."""
+        segment = self.written[0].segment
+        return 0 if segment is None else sum(segment.rows.values())
+
 
 class ChannelWriter:
     """Writes rows in tasks and publishes them when all tasks of a batch are done."""
