@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import InvalidModel
-from rheostat.runtime.spark_settings import LEAN, SparkSettings
+from rheostat.runtime.spark_settings import LEAN, LOOPBACK, SparkSettings
 
 
 def test_a_local_spark_has_a_thread_per_slot_and_every_lean_setting():
     found = SparkSettings().resolved(3)
     assert found.pop("spark.master") == "local[3]"
-    assert found == {name: value for name, (value, _) in LEAN.items()}
+    assert found == {name: value for name, (value, _) in (LEAN | LOOPBACK).items()}
 
 
-@pytest.mark.parametrize("name", LEAN)
+@pytest.mark.parametrize("name", LEAN | LOOPBACK)
 def test_every_lean_setting_has_its_reason_and_can_be_overridden(name):
-    assert LEAN[name][1]
+    assert (LEAN | LOOPBACK)[name][1]
     assert SparkSettings(overrides={name: "mine"}).resolved(1)[name] == "mine"
 
 
@@ -26,6 +26,10 @@ def test_a_node_takes_no_more_of_a_cluster_than_its_slots_so_that_several_can_sh
     assert SparkSettings("spark://host:7077").resolved(4)["spark.cores.max"] == "4"
     assert SparkSettings("spark://host:7077", {"spark.cores.max": "9"}).resolved(4)["spark.cores.max"] == "9"
     assert "spark.cores.max" not in SparkSettings("local[8]").resolved(4)
+
+
+def test_a_spark_on_a_cluster_can_be_reached_by_its_executors():
+    assert "spark.driver.host" not in SparkSettings("spark://host:7077").resolved(1)
 
 
 def test_executors_find_the_modules_that_are_found_here():

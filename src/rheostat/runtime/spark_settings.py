@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rheostat.errors import InvalidModel, Mistake
 
-LEAN: Mapping[str, tuple[str, str]] = {
+LEAN: dict[str, tuple[str, str]] = {
     "spark.ui.enabled": ("false", "a web server per node that nobody looks at"),
     "spark.ui.showConsoleProgress": ("false", "progress bars of micro-batches would flood the terminal"),
     "spark.sql.session.timeZone": ("UTC", "event times mean the same on every node"),
@@ -59,6 +59,11 @@ LEAN: Mapping[str, tuple[str, str]] = {
 }
 
 
+LOOPBACK: dict[str, tuple[str, str]] = {
+    "spark.driver.host": ("127.0.0.1", "whoever reaches Spark's ports can make it run anything, and asks no token"),
+    "spark.driver.bindAddress": ("127.0.0.1", "the same; Spark would take the address of a network card"),
+}
+"""For a Spark that is one process: nobody outside has to reach it."""
 MASTER = re.compile(r"local(-cluster)?(\[[\d*, ]+\])?|yarn|(spark|k8s)://\S+")
 OURS: Mapping[str, str] = {
     "spark.master": "say so with the master",
@@ -114,9 +119,14 @@ class SparkSettings:
     def resolved(self, slots: int) -> dict[str, str]:
         """Everything, with a thread per slot so that a slow operator does not take another's slots."""
         master = f"local[{max(1, slots)}]" if self.master == "local" else self.master
-        lean = {name: value for name, (value, _) in LEAN.items()}
+        lean = LEAN | LOOPBACK if self.is_local else LEAN
         elsewhere = {} if self.is_local else self._on_executors(slots)
-        return {"spark.master": master, **lean, **elsewhere, **self.overrides}
+        return (
+            {"spark.master": master}
+            | {name: value for name, (value, _) in lean.items()}
+            | elsewhere
+            | dict(self.overrides)
+        )
 
     def _on_executors(self, slots: int) -> dict[str, str]:
         """What executors of a cluster need to be told: they inherit nothing of this process.
