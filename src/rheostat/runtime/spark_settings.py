@@ -119,14 +119,9 @@ class SparkSettings:
     def resolved(self, slots: int) -> dict[str, str]:
         """Everything, with a thread per slot so that a slow operator does not take another's slots."""
         master = f"local[{max(1, slots)}]" if self.master == "local" else self.master
-        lean = LEAN | LOOPBACK if self.is_local else LEAN
+        lean = {name: value for name, (value, _) in (LEAN | LOOPBACK if self.is_local else LEAN).items()}
         elsewhere = {} if self.is_local else self._on_executors(slots)
-        return (
-            {"spark.master": master}
-            | {name: value for name, (value, _) in lean.items()}
-            | elsewhere
-            | dict(self.overrides)
-        )
+        return {"spark.master": master, **lean, **elsewhere, **self.overrides}
 
     def _on_executors(self, slots: int) -> dict[str, str]:
         """What executors of a cluster need to be told: they inherit nothing of this process.
