@@ -168,7 +168,8 @@ def test_what_is_not_observed_is_told_all_the_same(spark, tmp_path):
         app.operator(step, reads=before)
     app.sink("out", reads="counted")
     one = Infrastructure("one", (Node("n1", 8),))
-    with embedded(app.build(), one, tmp_path, spark, RuntimeSettings(trigger_ms=100)) as runtime:
+    # Spark remembers a hundred batches, and ten seconds of these are forty at most.
+    with embedded(app.build(), one, tmp_path, spark, RuntimeSettings(trigger_ms=250)) as runtime:
         runtime.launch(Deployment.of({name: {"n1": 1} for name in ("numbers", "by_row", "halved", "counted", "out")}))
         (instance,) = runtime.plan.instances
         deadline = time.monotonic() + PATIENCE_SECONDS
