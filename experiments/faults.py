@@ -68,6 +68,7 @@ class Controller:
     """A controller process of ours."""
 
     def __init__(self, begin: dict[str, Any], log: Path) -> None:
+        self._log = log
         with log.open("ab") as errors:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "experiments.fault_controller"],
@@ -79,7 +80,11 @@ class Controller:
         self._tell(begin)
         if self.answer() is None:
             self.kill()
-            raise RuntimeError(f"the controller could not take over:\n{log.read_text()[-3000:]}")
+            raise RuntimeError(f"the controller could not take over:\n{self.told()}")
+
+    def told(self) -> str:
+        """Its last words."""
+        return self._log.read_text()[-3000:]
 
     def order(self, document: dict[str, Any]) -> dict[str, Any] | None:
         """Its answer; None if it died of it."""
@@ -140,7 +145,7 @@ class Scene:
         answer = controller.order({"finish": True})
         controller.kill()
         if answer is None or "lost" not in answer:
-            raise RuntimeError(f"the application did not finish: {answer}")
+            raise RuntimeError(f"the application did not finish: {answer or controller.told()}")
         return answer
 
     @contextmanager
