@@ -8,6 +8,9 @@ from rheostat.model.graph import did_you_mean
 from rheostat.model.resources import Infrastructure
 from rheostat.runtime.spark_settings import MASTER, SparkSettings
 
+DECIDED = {"spark.sql.shuffle.partitions": "it is the number of replicas on the node: scale the operator"}
+"""Settings that the runtime decides for every query anew, and what to do instead."""
+
 
 def spark_settings(
     masters: Sequence[str], settings: Sequence[str], infrastructure: Infrastructure, *, shared: bool
@@ -32,6 +35,8 @@ def spark_settings(
         name, equals, value = text.partition("=")
         if not equals:
             complaints.append(Complaint(f"--spark: {text!r} has no value", "write --spark spark.NAME=VALUE"))
+        if name in DECIDED:
+            complaints.append(Complaint(f"--spark: {name} is not for you to set", DECIDED[name]))
         overrides[name] = value
     try:
         found = SparkSettings(for_all, overrides, by_node)

@@ -65,11 +65,6 @@ LOOPBACK: dict[str, tuple[str, str]] = {
 }
 """For a Spark that is one process: nobody outside has to reach it."""
 MASTER = re.compile(r"local(-cluster)?(\[[\d*, ]+\])?|yarn|(spark|k8s)://\S+")
-OURS: Mapping[str, str] = {
-    "spark.master": "say so with the master",
-    "spark.sql.shuffle.partitions": "it is the number of replicas on the node: scale the operator",
-}
-"""Settings that the runtime decides, and what to do instead of setting them."""
 JAVA = "spark.driver.extraJavaOptions"
 
 
@@ -92,8 +87,8 @@ class SparkSettings:
             if not MASTER.fullmatch(master)
         ]
         for name in self.overrides:
-            if name in OURS:
-                mistakes.append(Mistake((name,), "this is not for you to set", OURS[name]))
+            if name == "spark.master":
+                mistakes.append(Mistake((name,), "this is the master's place", "say so with the master"))
             elif not name.startswith("spark."):
                 mistakes.append(Mistake((name,), "settings of Spark begin with 'spark.'", "write spark.NAME=VALUE"))
         if mistakes:
