@@ -2,6 +2,8 @@
 
 import os
 import sys
+from socketserver import BaseServer
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -21,7 +23,25 @@ def create_session(settings: SparkSettings, slots: int, name: str = "rheostat") 
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     mend(session)
+    hush(session.sparkContext._accumulatorServer)  # noqa: SLF001 - PySpark has no public way
     return session
+
+
+HUNG_UP = (EOFError, ConnectionResetError, BrokenPipeError)
+
+
+def hush(server: BaseServer) -> None:
+    """Lets a server of PySpark's pass over it when Spark hangs up: it connects again when it has something to say.
+
+    It does so when a query is stopped in the middle of a batch, and a traceback for that would fill the terminal.
+    """
+    tell = server.handle_error
+
+    def handle_error(request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), HUNG_UP):
+            tell(request, client_address)
+
+    server.handle_error = handle_error  # type: ignore[method-assign]
 
 
 def activate(session: SparkSession) -> None:
