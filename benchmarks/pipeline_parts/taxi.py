@@ -49,7 +49,7 @@ def measure(spark: SparkSession, repeat: float) -> tuple[str, bool]:
         with passing_folder("bench") as folder, files_of(name, spark):
             run(spark, folder / "warm", dict(SATURATED))
     for number in range(int(repeat)):
-        # In turns, and each first as often as second: Java's compiled code gets better all the time.
+        # In turns, and every other time the other way round: Java's compiled code gets better all the time.
         for name, run in sorted(ways.items(), reverse=bool(number % 2)):
             with passing_folder("bench") as folder, files_of(name, spark):
                 published, started_ms = run(spark, folder / "full", dict(SATURATED))

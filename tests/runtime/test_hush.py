@@ -5,7 +5,8 @@ from socketserver import BaseRequestHandler, TCPServer
 
 import pytest
 
-from rheostat.runtime.spark_session import HUNG_UP, hush
+from rheostat.runtime.spark_session import hush
+from rheostat.runtime.workers.fork_server import HUNG_UP
 
 
 @pytest.mark.parametrize(("failure", "told"), [*((kind, False) for kind in HUNG_UP), (ValueError, True)])

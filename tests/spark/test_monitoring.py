@@ -185,6 +185,23 @@ def test_what_is_not_observed_is_told_all_the_same(spark, tmp_path):
     assert all(batch.written == min(KEYS, batch.rows("to:counted") or 0) for batch in batches)
 
 
+def test_what_a_query_reads_twice_are_not_twice_as_many_rows(spark, tmp_path):
+    app = App("twice")
+    app.source("numbers", numbers, rate_tps=RATE_TPS, parameters={"curve": "80", "total": 400})
+    app.operator(parted, reads="numbers")
+    app.sink("out", reads="parted")
+    one = Infrastructure("one", (Node("n1", 8),))
+    with embedded(app.build(), one, tmp_path, spark, RuntimeSettings(trigger_ms=250)) as runtime:
+        runtime.launch(Deployment.of({name: {"n1": 1} for name in ("numbers", "parted", "out")}))
+        (instance,) = runtime.plan.instances
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while sum(batch.written or 0 for batch in batches_of(runtime, instance)) < 400:
+            assert time.monotonic() < deadline, runtime.symptoms()
+            time.sleep(0.25)
+        batches = batches_of(runtime, instance)
+    assert sum(batch.rows("to:parted") or 0 for batch in batches) == 400
+
+
 def test_figures_of_a_known_load(spark, tmp_path):
     nodes = Infrastructure("two", (Node("n1", 8), Node("n2", 8)))
     with embedded(application(), nodes, tmp_path / "run", spark, RuntimeSettings(trigger_ms=100)) as runtime:

@@ -27,6 +27,7 @@ from pyspark.sql.udf import UserDefinedFunction
 
 from rheostat.runtime.blame import sign
 from rheostat.runtime.progress import Worked
+from rheostat.runtime.task_batch import batch_of
 
 BATCHES_KEPT = 128
 """Spark remembers its last hundred batches."""
@@ -101,7 +102,7 @@ class Meter:
         """Adds what was counted to the entry of the present batch."""
         task, (wall, cpu, _) = TaskContext.get(), self._rest
         self._rest[:] = 0, 0, perf_counter_ns()
-        batch = int((task and task.getLocalProperty("streaming.sql.batchId")) or -1)
+        batch = batch_of(task)
         if task is None or batch < 0 or not wall:
             return
         place = batch % BATCHES_KEPT * ENTRY.size

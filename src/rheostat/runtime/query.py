@@ -65,6 +65,8 @@ def _chain(
     """The chain of operators over its inputs; a sink of the user's ends it with a writer."""
     head, *rest = spec.steps
     counted = set[str]()
+    # What Spark has read is what the head was given only if there is one input, and it was read once.
+    reads_tell = reads_count_once and len(spec.inputs) < 2
     if head.kind == "source":
         frame: Any = _call(spec, head, notes, session)
     else:
@@ -77,7 +79,7 @@ def _chain(
     for step in rest:
         if step.code != RESULTS_SINK:
             same = known_as(frame, counted)
-            if same is None or (same == READ and not (reads_count_once and len(spec.inputs) < 2)):
+            if same is None or (same == READ and not reads_tell):
                 counted.add(into(step.name))
                 frame = _observed(frame, into(step.name))
             else:

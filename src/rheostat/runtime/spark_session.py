@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from rheostat.runtime.jvm.mending import mend
 from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.workers.fork_server import HUNG_UP
 from rheostat.runtime.workers.serving import forking_python
 
 
@@ -25,9 +26,6 @@ def create_session(settings: SparkSettings, slots: int, name: str = "rheostat") 
     mend(session)
     hush(session.sparkContext._accumulatorServer)  # noqa: SLF001 - PySpark has no public way
     return session
-
-
-HUNG_UP = (EOFError, ConnectionResetError, BrokenPipeError)
 
 
 def hush(server: BaseServer) -> None:

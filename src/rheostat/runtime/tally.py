@@ -1,7 +1,7 @@
 """Which rows of a query need not be counted, since their number is known anyway?
 
-Counting with `observe` costs about twenty milliseconds a batch, however few the rows, and cuts Spark's compiled code in
-two. An operator that only adds or renames columns hands on as many rows as it was given, a source that does nothing
+Counting with `observe` costs ten to twenty milliseconds a batch, however few the rows, and cuts Spark's compiled code
+in two. An operator that only adds or renames columns hands on as many rows as it was given, a source that does nothing
 else as many as were read, and what is written by `foreachBatch` is counted by whoever writes it.
 
 Behind a function of the user's rows are counted all the same: an observation is also what keeps Spark from pushing the
@@ -14,6 +14,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from rheostat.runtime.own_code import BATCHES_KEPT
+
 READ = "read"
 """The name for all rows that a batch has read."""
 ROW_BY_ROW = frozenset(
@@ -21,8 +23,6 @@ ROW_BY_ROW = frozenset(
 )
 """Nodes of Spark's analysed plans that hand on a row for every row. What explodes, filters or calls Python over whole
 batches is a node of another name, also inside a `select`."""
-BATCHES_KEPT = 128
-"""Spark remembers its last hundred batches."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,9 @@ from rheostat.runtime.channels.histogram import IngestHistogram
 from rheostat.runtime.channels.manifest import Segment
 from rheostat.runtime.channels.options import writing_of
 from rheostat.runtime.channels.writer import ChannelWriter, TaskResult, Written
+from rheostat.runtime.task_batch import batch_of
 
 _RESULT = "result string"
-BATCH_ID = "streaming.sql.batchId"
-"""By this name Spark tells tasks which batch they belong to."""
 
 
 Wrote = Callable[[int, int], None]
@@ -37,8 +36,7 @@ def into_channels(frame: DataFrame, options: Mapping[str, str], wrote: Wrote) ->
 
     def store(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         task = TaskContext.get()
-        batch = int((task and task.getLocalProperty(BATCH_ID)) or 0)
-        turn = batch + (task.partitionId() if task is not None else 0)
+        turn = batch_of(task) + (task.partitionId() if task is not None else 0)
         result = ChannelWriter(writing_of(own), Disk()).write(batches, turn, _now_ms())
         yield pa.RecordBatch.from_pydict({"result": [json.dumps(_document(result))]})
 

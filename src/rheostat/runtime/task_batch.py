@@ -1,0 +1,11 @@
+"""Which batch does a task in one of Spark's Python workers belong to?"""
+
+from pyspark import TaskContext
+
+_BATCH_ID = "streaming.sql.batchId"
+"""By this name Spark tells it."""
+
+
+def batch_of(task: TaskContext | None) -> int:
+    """The number of the task's batch; -1 if it belongs to none."""
+    return int((task and task.getLocalProperty(_BATCH_ID)) or -1)
