@@ -6,9 +6,8 @@ from typing import Any
 
 from rheostat.control.decisions import DECISION, EFFECT, Decision
 from rheostat.control.planned import PLAN, changes_something
-from rheostat.control.ports import Entry
+from rheostat.control.ports import NODE_JOINED, NODE_LEFT, Entry
 from rheostat.runtime.physical import PhysicalPlan
-from rheostat.runtime.world import NODE_JOINED, NODE_LEFT
 
 
 @dataclass(frozen=True, slots=True)

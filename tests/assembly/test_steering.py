@@ -66,6 +66,18 @@ def test_paused_nobody_steps_until_it_goes_on(still):
     assert [entry.kind for _, entry in still.journal.read()] == ["control paused", "control resumed", "trouble"]
 
 
+def test_who_was_paused_when_a_controller_ended_stays_so_until_somebody_resumes(still):
+    def again():
+        return Steering(lambda _: Control((), None), SystemClock(), still.journal, START)
+
+    assert not again().is_paused
+    again().pause()
+    taken_over = again()
+    assert taken_over.is_paused
+    taken_over.resume()
+    assert not again().is_paused
+
+
 def interrupted(still):
     """A journal that ends with a decision: two replicas of split on n1 instead of one."""
     still.work["split"] = 0.95

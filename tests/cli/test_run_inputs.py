@@ -63,7 +63,26 @@ def test_an_application_is_a_document_a_variable_or_a_function(here, argument):
         pytest.param("words.yaml small.yaml", "no node has room for operator 'out'", id="no room"),
         pytest.param("my_words:app other.yaml", "'n1'", id="pinned to a node that is not there"),
         pytest.param("words.yaml three.yaml --deployment bad.yaml", "there is no node 'n7'", id="a bad deployment"),
-        pytest.param("words.yaml three.yaml --learned no.jsonl", "are about control", id="lessons for nobody"),
+        pytest.param(
+            "words.yaml three.yaml --learned no.jsonl",
+            "nobody decides anything without --control",
+            id="lessons for nobody",
+        ),
+        pytest.param(
+            "words.yaml three.yaml --period 5 --control-set max_nodes=3 --global token-bucket",
+            "--global, --period, --control-set: nobody decides anything",
+            id="settings of nobody",
+        ),
+        pytest.param(
+            "words.yaml three.yaml --control e2df --control-set free_capacty=1",
+            "did you mean 'free_capacity'?",
+            id="no such setting",
+        ),
+        pytest.param(
+            "words.yaml three.yaml --control e2df --control-set max_nodes=many",
+            "max_nodes='many': Input should be a valid integer",
+            id="not a number",
+        ),
         pytest.param("words.yaml three.yaml --master sparc", "'sparc' is no Spark master", id="no master"),
         pytest.param("words.yaml three.yaml --master n7=local", "there is no node 'n7'", id="a master for nobody"),
         pytest.param("words.yaml three.yaml --master n1=local", "add --nodes process", id="a master for a part"),

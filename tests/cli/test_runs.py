@@ -130,6 +130,14 @@ class TestPausing:
         running.controller.settle()
 
     @pytest.mark.usefixtures("running")
+    def test_a_change_by_hand_is_part_of_the_history(self, here):
+        assert here("scale", "split=2").code == 0
+        (row,) = here("history", "--json").json["changes"]
+        assert row["outcome"] == "done"
+        assert row["change"].startswith("scale-out split")
+        assert "somebody has asked for it by hand" in here("explain").out
+
+    @pytest.mark.usefixtures("running")
     def test_without_managers_that_is_refused(self, here):
         refused = here("pause-control")
         assert refused.code == 2

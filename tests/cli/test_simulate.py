@@ -23,6 +23,13 @@ def test_a_policy_that_scales_keeps_an_objective_that_holding_breaks(rheostat):
     assert "busy" in scaled.json["events"][0]["why"]
 
 
+def test_settings_of_the_managers_are_set_by_name(rheostat):
+    limited = rheostat("simulate", *TOUR, *HILL, "--control-set", "quota_replicas=5", "--json")
+    assert limited.json["summary"]["reconfigurations"] == 0, "there are five, and there may be no more"
+    wrong = rheostat("simulate", *TOUR, *HILL, "--control-set", "quota_replica=5")
+    assert (wrong.code, "did you mean 'quota_replicas'?" in wrong.err) == (2, True)
+
+
 def test_the_answer_is_a_table_with_a_line_for_the_policy(rheostat):
     answer = rheostat("simulate", *TOUR, *HILL, "--set", "scale_out=0.5", "--global", "token-bucket")
     assert answer.code == 0

@@ -120,10 +120,18 @@ def test_guards_go_around_the_policy():
     assert max(facts["proposal"]["wanted"] for facts in world.entries("proposal")) == 2
 
 
-def test_a_dry_run_only_recommends():
-    world, _ = controlled(ControlSettings(dry_run=True))
-    assert world.changes == []
-    assert any(facts["refusals"] for facts in world.entries("decision"))
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "none"])
+def test_a_dry_run_only_recommends_whoever_decides(kind):
+    size = 3 if kind == "e2df" else 6
+    world = StillWorld(at=nodes(size), response_ms=300.0)
+    controlled(ControlSettings(kind, dry_run=True), world, until=300.0)
+    assert (world.changes, world.coming, len(world.at.nodes)) == ([], [], size)
+    recommended = [facts["refusals"] for facts in world.entries("decision")]
+    recommended += [facts["reasons"] for facts in world.entries("effect")]
+    assert any(recommended) or (kind == "s-odp" and world.entries("plan"))
+    if kind == "e2df":
+        refused = [(facts["refused"], facts["reason"]) for facts in world.entries("infrastructure")]
+        assert refused[0] == ("start 2 small", "a dry run: this would be done")
 
 
 def test_a_quota_is_for_the_whole_application():

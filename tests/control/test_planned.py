@@ -13,6 +13,7 @@ from rheostat.control.planned import (
     with_degrees,
     without_downtime,
 )
+from rheostat.control.ports import Refused
 from rheostat.control.profile import OperatorProfile, Profile
 from rheostat.control.replay import Replay
 from rheostat.model.application import Application, Kind, Operator, Stream
@@ -123,6 +124,71 @@ def test_what_was_expected_is_journaled():
     assert plan["predicted"]["response_ms"] > 0
     assert effect["outcome"] == "done"
     assert effect["predicted"] == plan["predicted"]
+
+
+def test_what_came_of_a_plan_is_measured_when_it_has_settled():
+    world = small_world(rate=150.0, response_ms=400.0)
+    manager, _ = managed(world, settle_seconds=30.0)
+    stepped(manager, world, 0)
+    assert world.entries("measured") == []
+    world.response_ms = 90.0
+    stepped(manager, world, 1)
+    (told,) = world.entries("measured")
+    assert told["predicted"]["response_before_ms"] == 400.0
+    assert told["predicted"]["response_ms"] == world.entries("plan")[0]["predicted"]["response_ms"]
+    assert told["predicted"]["utilization"] == {"count": 0.25}
+    assert told["measured"] == {"utilization": {"count": 0.25}, "response_ms": 90.0}
+
+
+def test_figures_that_do_not_come_again_are_not_waited_for_for_ever():
+    world = small_world(rate=150.0)
+    manager, _ = managed(world)
+    stepped(manager, world, 0)
+    del world.work["count"]
+    stepped(manager, world, 10)
+    assert world.entries("measured") == [], "they may still come"
+    stepped(manager, world, 11)
+    assert world.entries("measured")[0]["measured"] == {"utilization": {}, "response_ms": 150.0}
+
+
+def test_a_plan_says_what_was_seen_and_what_staying_would_be():
+    world = small_world(rate=150.0)
+    manager, _ = managed(world)
+    stepped(manager, world, 0, 1)
+    first, second = world.entries("plan")
+    assert first["seen"] == {"response_ms": 150.0, "replicas": 2, "busy": {"source": 0.1, "count": 0.5}}
+    assert first["staying"]["response_ms"] is None
+    assert "operator count is saturated" in first["staying"]["broken"]
+    assert "staying" not in second, "nothing changes: that is what was chosen"
+
+
+def test_s_odp_plans_again_if_its_first_plan_was_not_done():
+    world = small_world(refuses=Refused(("another change is under way",)))
+    manager, planner = managed(world, objective=OdpObjective(), every_period=False, keeps_degrees=True)
+    stepped(manager, world, 0)
+    world.refuses = None
+    stepped(manager, world, 1, 2)
+    assert len(planner.problems) == 2
+    assert [facts["outcome"] for facts in world.entries("effect")] == ["refused", "done"]
+
+
+def test_a_first_plan_that_was_not_done_is_not_counted_as_one():
+    world = small_world(rate=150.0, refuses=Refused(("another change is under way",)))
+    manager, _ = managed(world)
+    stepped(manager, world, 0, 1)
+    assert [facts["first"] for facts in world.entries("plan")] == [True, True]
+
+
+@pytest.mark.parametrize(("rate", "planned"), [(150.0, True), (None, False)])
+def test_a_manager_that_is_started_again_knows_whether_what_runs_was_planned(rate, planned):
+    world = small_world(rate=rate)
+    before, _ = managed(world)
+    stepped(before, world, 0)
+    world.rate_tps = 150.0
+    again, _ = managed(world)
+    again.recall(world.journal)
+    stepped(again, world, 1)
+    assert world.entries("plan")[-1]["first"] is not planned
 
 
 def test_without_rates_it_holds_and_says_so():

@@ -4,7 +4,7 @@ from rheostat.control.building import Planning
 from rheostat.control.journal import MemoryJournal
 from rheostat.control.ports import Entry
 from rheostat.control.settings import ControlSettings
-from rheostat.control.story import stories
+from rheostat.control.story import Result, stories
 from rheostat.model.objective import Bounds, EdrpObjective
 from rheostat.planning.exact import Exact
 from rheostat.simulation.running import simulate
@@ -35,6 +35,31 @@ def test_a_planned_decision_is_told_with_the_rates_it_was_made_for():
     assert any("source brings 150" in one["seen"] for one in told)
     assert all("planned (optimal)" in one["chosen"] for one in told)
     assert all("a response time of" in one["expected"] for one in told)
+    assert all("was expected to become" in one["measured"] for one in told[:-1])
+    assert any(one.get("refused", "").startswith("to stay as it is") for one in told)
+    assert all("with 3 replicas" in one["seen"] for one in told[:1])
+
+
+def test_a_change_that_was_followed_by_another_before_it_settled_says_so():
+    journal = MemoryJournal()
+    for number in (1, 2):
+        journal.append(Entry("plan", number, {"by": "p", "held": "no rates"}))
+        facts = {"by": "p", "change": f"change {number}", "outcome": "done", "downtime_seconds": 1.0, "predicted": {}}
+        journal.append(Entry("effect", number, facts))
+    first, second = (dict(story.chapters())["measured"] for story in stories(journal))
+    assert "something else was changed" in first
+    assert "nothing yet" in second
+
+
+def test_what_somebody_has_done_by_hand_is_told_and_is_nobodys_decision():
+    journal = MemoryJournal()
+    journal.append(Entry("plan", 1.0, {"by": "p", "held": "no rates"}))
+    facts = {"by": "somebody", "change": "scale-out work", "outcome": "done", "downtime_seconds": 0.5, "predicted": {}}
+    journal.append(Entry("by hand", 2.0, facts))
+    _, hand = stories(journal)
+    assert hand.result() == Result("scale-out work", "done", 0.5)
+    assert hand.reason == "somebody has asked for it by hand"
+    assert [heading for heading, _ in hand.chapters()] == ["chosen", "done"]
 
 
 def test_what_was_measured_late_belongs_to_the_last_change_not_to_the_last_decision():

@@ -10,13 +10,12 @@ from experiments.spark.victims import CONTROLLER
 from experiments.spark.workload import AT_FIRST, Load, Phase
 
 from rheostat.control.decisions import DECISION, EFFECT, Decision, effect_facts
-from rheostat.control.ports import Done, Entry, Refused, RolledBack
+from rheostat.control.ports import NODE_JOINED, NODE_LEFT, Done, Entry, Refused, RolledBack
 from rheostat.model.deployment import Replicas
 from rheostat.model.reconfiguration import Change
 from rheostat.policies.granting import Situation
 from rheostat.policies.requests import Request
 from rheostat.runtime.physical import physical_plan
-from rheostat.runtime.world import NODE_JOINED, NODE_LEFT
 
 OUT = Change("split", Replicas.on("n2"), Replicas.on("n2", "n2"))
 

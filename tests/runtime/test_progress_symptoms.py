@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rheostat.model.observation import Sample, Subject
 from rheostat.runtime.instance import InstanceStatus
-from rheostat.runtime.node_usage import Heartbeats, Usage, measured_usage
+from rheostat.runtime.node_usage import Heartbeats, Meter, Usage, measured_usage
 from rheostat.runtime.round_trips import RoundTrip, delays_ms, folded
 from rheostat.runtime.symptoms import Doing, Patience, Watch, silent_nodes
 
@@ -91,6 +91,21 @@ def test_a_node_is_measured_with_its_children():
     assert figures["memory_bytes"] > 1e6
     Sample(Subject.node("n1"), 1.0, figures)
     assert Usage.from_dict(second.to_dict()) == second
+
+
+def test_nodes_of_one_process_are_measured_together_and_memory_now_and_then():
+    now = [0.0]
+    meter = Meter(fresh_seconds=0.3, memory_seconds=10.0, clock=lambda: now[0])
+    first = meter.usage()
+    assert meter.usage() is first, "the next node asks the same at the same moment"
+    kept = bytearray(b"x") * 50_000_000
+    now[0] = 1.0
+    second = meter.usage()
+    assert second.at_seconds > first.at_seconds
+    assert second.cpu_seconds >= first.cpu_seconds
+    assert second.memory_bytes == first.memory_bytes
+    now[0] = 10.0
+    assert meter.usage().memory_bytes > first.memory_bytes + len(kept) / 2
 
 
 def test_the_share_of_the_processors_needs_two_measurements_of_one_process():

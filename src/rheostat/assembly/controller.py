@@ -18,8 +18,9 @@ from rheostat.assembly.outposts import Outposts
 from rheostat.assembly.recording_file import RecordingFile
 from rheostat.assembly.steering import Steering
 from rheostat.control.building import Control, Planning, World, build, has_local_managers
+from rheostat.control.decisions import BY_HAND, effect_facts
 from rheostat.control.feed import Feed
-from rheostat.control.ports import Clock, Done, Effect, Journal, Refused, RolledBack
+from rheostat.control.ports import Clock, Done, Effect, Entry, Journal, Refused, RolledBack
 from rheostat.control.profile import Profile
 from rheostat.control.settings import ControlSettings
 from rheostat.errors import RheostatError, RuntimeFault
@@ -97,6 +98,8 @@ class Controller:
             return replace(control, loops=(posts, *control.loops))
 
         self._steering = Steering(built, clock, self.runtime.journal, self.runtime.deployment())
+        if self._steering.is_paused and self._outposts is not None:
+            self._outposts.pause()
         self._steering.start()
 
     @property
@@ -144,9 +147,17 @@ class Controller:
             wanted = change.apply(current)
         except ValueError as wrong:
             return Refused((str(wrong),))
-        return self.change(wanted, current)
+        return self._change(wanted, current)
 
     def change(self, wanted: Deployment, before: Deployment | None = None) -> Effect:
+        """Changes the deployment as a person wants it, if nothing else is changing it; that is journaled as well."""
+        change = Reconfiguration.between(self.runtime.deployment(), wanted)
+        effect = self._change(wanted, before)
+        if change and not isinstance(effect, Refused):
+            self.runtime.journal.append(Entry(BY_HAND, time.time(), effect_facts("somebody", change, effect, {})))
+        return effect
+
+    def _change(self, wanted: Deployment, before: Deployment | None) -> Effect:
         """Changes the deployment, if nothing else is changing it."""
         if self.is_stopping:
             return Refused(("the application is being stopped",))

@@ -14,8 +14,10 @@ from rheostat.model.reconfiguration import Reconfiguration
 
 
 def recall(control: Control, journal: Journal) -> None:
-    """Gives operator managers what they had learned before the controller was started again."""
+    """Gives managers what they had learned or planned before the controller was started again."""
     remind(control.operators, (entry for _, entry in journal.read(kind=MEMORY)))
+    if control.planned is not None:
+        control.planned.recall(journal)
 
 
 def finish_decisions(journal: Journal, now: Deployment, now_seconds: float) -> None:

@@ -30,6 +30,8 @@ class Steering:
         recall(self._control, journal)
         self._clock = clock
         self._paused = Event()
+        if was_paused(journal):
+            self._paused.set()
         self._thread = LoopThread("control", self._control.loops, clock, self._tell, lambda: not self.is_paused)
 
     def start(self) -> None:
@@ -63,6 +65,14 @@ class Steering:
 
     def _tell(self, by: str, now_seconds: float, what: str) -> None:
         self._journal.append(Entry(TROUBLE, now_seconds, {"by": by, "what": what}))
+
+
+def was_paused(journal: Journal) -> bool:
+    """Whether the managers were held back when the last controller ended: that holds until somebody resumes them."""
+    paused = False
+    for _, entry in journal.read():
+        paused = entry.kind == PAUSED or (paused and entry.kind != RESUMED)
+    return paused
 
 
 class StoryJournal:

@@ -8,6 +8,7 @@ from pathlib import Path
 from rheostat.cli.output import Complaint, WrongUse, warn
 from rheostat.cli.plan_inputs import planner_named
 from rheostat.cli.simulate_inputs import options_of
+from rheostat.cli.tuning import tuned
 from rheostat.control.building import Planning, has_local_managers
 from rheostat.control.journal import from_line
 from rheostat.control.lessons import misfits
@@ -72,6 +73,7 @@ class Wishes:
     objective: Objective | None = None
     dry_run: bool = False
     learned: Path | None = None
+    tuning: Sequence[str] = ()
 
 
 def steered(wishes: Wishes, application: Application) -> Steered:
@@ -100,6 +102,7 @@ def steered(wishes: Wishes, application: Application) -> Steered:
         averaging_seconds=min(settings.averaging_seconds, averaging_over(period)),
         region_period_seconds=min(settings.region_period_seconds, 2 * period),
     )
+    settings = tuned(settings, wishes.tuning)
     settings.check(application)
     planning = None
     if settings.kind in PLANNED:

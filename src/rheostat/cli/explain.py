@@ -6,9 +6,9 @@ import typer
 
 from rheostat.cli.connected import AsJson, Directory, find_directory
 from rheostat.cli.output import Complaint, WrongUse, answer_json, say
-from rheostat.cli.runs import stories_of
+from rheostat.cli.runs import told_of
 from rheostat.control.explain import clock_time
-from rheostat.control.story import Story
+from rheostat.control.story import Told
 
 app = typer.Typer(add_completion=False)
 
@@ -28,7 +28,7 @@ def explain(
     What was seen, what was proposed and refused, what was chosen, what was expected of it, and what came of it.
     """
     place = find_directory(directory)
-    found, began = stories_of(place)
+    found, began = told_of(place)
     told = _chosen(found, decision, every=every)
     if as_json:
         answer_json(ok=True, decisions=[_document(story, began) for story in told])
@@ -40,7 +40,7 @@ def explain(
         say(*(f"  {heading:<9} {text}" for heading, text in story.chapters()))
 
 
-def _chosen(found: list[Story], number: int | None, *, every: bool) -> list[Story]:
+def _chosen(found: list[Told], number: int | None, *, every: bool) -> list[Told]:
     if number is not None:
         told = [story for story in found if story.number == number]
         if not told:
@@ -53,6 +53,6 @@ def _chosen(found: list[Story], number: int | None, *, every: bool) -> list[Stor
     return active[-1:] or found[-1:]
 
 
-def _document(story: Story, began: float) -> dict[str, object]:
+def _document(story: Told, began: float) -> dict[str, object]:
     chapters = [{"what": heading, "told": text} for heading, text in story.chapters()]
     return {"number": story.number, "seconds": round(story.decision.at_seconds - began, 3), "chapters": chapters}

@@ -1,15 +1,15 @@
 """`rheostat history`: what was changed in a run, and what came of it."""
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict
 
 import typer
 
 from rheostat.cli.connected import AsJson, Directory, find_directory
 from rheostat.cli.output import answer_json, page, say
-from rheostat.cli.runs import stories_of
+from rheostat.cli.runs import told_of
 from rheostat.cli.tables import plain_table
 from rheostat.control.explain import clock_time
+from rheostat.control.story import Told
 
 app = typer.Typer(add_completion=False)
 
@@ -18,34 +18,28 @@ app = typer.Typer(add_completion=False)
 def history(*, directory: Directory = None, as_json: AsJson = False) -> None:
     """List what was changed in a run, and what came of it.
 
-    The numbers are those that rheostat explain takes.
+    By managers or by hand: replicas, and nodes that were started and released. The numbers are those that rheostat
+    explain takes.
     """
     place = find_directory(directory)
-    found, began = stories_of(place)
-    rows = []
-    for story in found:
-        if story.effect is None:
-            continue
-        facts: Mapping[str, Any] = story.effect.facts
-        rows.append(
-            {
-                "number": story.number,
-                "seconds": round(story.decision.at_seconds - began, 3),
-                "change": facts["change"],
-                "outcome": facts["outcome"],
-                "paused_seconds": facts.get("downtime_seconds"),
-                "reasons": facts.get("reasons", []),
-            }
-        )
+    found, began = told_of(place)
+    changes = [(story, result) for story in found if (result := story.result()) is not None]
     if as_json:
+        rows = [
+            {"number": story.number, "seconds": _since(story, began), **asdict(result)} for story, result in changes
+        ]
         answer_json(ok=True, directory=str(place), changes=rows)
         return
-    if not rows:
-        say("nothing was changed by the managers")
+    if not changes:
+        say("nothing was changed")
         return
     table = plain_table("decision", "after", "what", "outcome", "paused s", right=("decision", "paused s"))
-    for row in rows:
-        outcome = row["outcome"] + (f" ({'; '.join(row['reasons'])})" if row["reasons"] else "")
-        paused = "" if row["paused_seconds"] is None else f"{row['paused_seconds']:.2f}"
-        table.add_row(str(row["number"]), clock_time(row["seconds"]), row["change"], outcome, paused)
+    for story, result in changes:
+        outcome = result.outcome + (f" ({'; '.join(result.reasons)})" if result.reasons else "")
+        paused = "" if result.paused_seconds is None else f"{result.paused_seconds:.2f}"
+        table.add_row(str(story.number), clock_time(_since(story, began)), result.change, outcome, paused)
     page().print(table)
+
+
+def _since(story: Told, began: float) -> float:
+    return round(story.decision.at_seconds - began, 3)

@@ -30,9 +30,8 @@ def report(
     recording = read_recording(place, application)
     if recording is None or not recording.seconds:
         raise WrongUse(Complaint(f"nothing was recorded in {place}", "rheostat run records as it goes"))
-    told, _ = stories_of(place)
     path = out or place / "report.html"
-    write_report(with_reasons(recording, told), path)
+    write_report(with_reasons(recording, stories_of(place)), path)
     if as_json:
         answer_json(ok=True, report=str(path), moments=len(recording.seconds), changes=len(recording.notes))
     else:

@@ -76,6 +76,9 @@ def run(
     learned: Annotated[
         Path | None, typer.Option(help="What rheostat simulate --save-learned has written: what policies begin with.")
     ] = None,
+    tuning: Annotated[
+        list[str] | None, typer.Option("--control-set", metavar="NAME=VALUE", help="A setting of the managers.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Decide and tell, but change nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object at the end instead of text.")] = False,
 ) -> None:
@@ -103,13 +106,25 @@ def run(
             control, policy, options or (), granting, granting_options or (), objective_ms, bound or (), period, settle
         )
         steered = inputs.steered(
-            replace(wishes, planner=planner, objective=wanted.objective, dry_run=dry_run, learned=learned),
+            replace(
+                wishes,
+                planner=planner,
+                objective=wanted.objective,
+                dry_run=dry_run,
+                learned=learned,
+                tuning=tuning or (),
+            ),
             wanted.application,
         )
-    elif policy is not None or dry_run or learned is not None:
-        raise WrongUse(
-            Complaint("--policy, --learned and --dry-run are about control", "add --control, such as --control edf")
-        )
+    else:
+        given = {
+            "--policy": policy, "--set": options, "--global": granting != "all", "--global-set": granting_options,
+            "--objective-ms": objective_ms, "--bound": bound, "--period": period, "--settle": settle,
+            "--control-set": tuning, "--learned": learned, "--dry-run": dry_run,
+        }  # fmt: skip
+        if idle := ", ".join(option for option, value in given.items() if value):
+            remedy = "add --control, such as --control edf"
+            raise WrongUse(Complaint(f"{idle}: nobody decides anything without --control", remedy))
     try:
         running = importlib.import_module("rheostat.cli.running")
     except ModuleNotFoundError as missing:

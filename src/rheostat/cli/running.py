@@ -109,6 +109,8 @@ def _steer(controller: Controller, order: Order) -> None:
         clock = SystemClock()
         teach(controller.runtime.journal, steered.learned, clock.now_seconds())
         controller.steer(steered.settings, clock, steered.planning)
+        if controller.steering.is_paused:
+            warn("note: control was paused and still is; rheostat resume-control lets the managers decide again")
 
 
 def _announce(order: Order) -> None:

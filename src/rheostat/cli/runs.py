@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rheostat.control.story import Story, stories
+from rheostat.control.node_story import node_stories
+from rheostat.control.story import Story, Told, stories
 from rheostat.runtime.journal_sqlite import SqliteJournal
 from rheostat.runtime.layout import Layout
 
@@ -19,8 +20,15 @@ def journal_of(directory: Path) -> Iterator[SqliteJournal]:
         journal.close()
 
 
-def stories_of(directory: Path) -> tuple[list[Story], float]:
-    """All decisions of a run, and when it began."""
+def told_of(directory: Path) -> tuple[list[Told], float]:
+    """All decisions of a run in their order, about replicas and about nodes, and when it began."""
     with journal_of(directory) as journal:
         began = next((entry.at_seconds for _, entry in journal.read()), 0.0)
-        return stories(journal), began
+        found: list[Told] = [*stories(journal), *node_stories(journal)]
+    return sorted(found, key=lambda told: told.number), began
+
+
+def stories_of(directory: Path) -> list[Story]:
+    """All decisions of a run about replicas."""
+    with journal_of(directory) as journal:
+        return stories(journal)

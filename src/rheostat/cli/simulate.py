@@ -13,6 +13,7 @@ from rheostat.cli.plan_inputs import NAMES
 from rheostat.cli.simulate_inputs import Conditions, options_of, scenario_of, with_bounds
 from rheostat.cli.simulate_planning import Asked, unsuited_told
 from rheostat.cli.simulate_report import Bar, summary_json, summary_table
+from rheostat.cli.tuning import HELP, tuned
 from rheostat.control.journal import to_line
 from rheostat.control.ports import Entry
 from rheostat.control.settings import KINDS, PLANNED, ControlSettings
@@ -73,6 +74,7 @@ def simulate(
         Path | None, typer.Option(help="Write what the policies have learned, for rheostat run --learned.")
     ] = None,
     learned: Annotated[Path | None, typer.Option(help="Begin with what --save-learned wrote.")] = None,
+    tuning: Annotated[list[str] | None, typer.Option("--control-set", metavar="NAME=VALUE", help=HELP)] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Decide, but change nothing: policies learn what staying costs.")
     ] = False,
@@ -96,7 +98,7 @@ def simulate(
         dry_run=dry_run,
     )
     scenario = scenario_of([application, infrastructure], deployment, conditions, control)
-    settings = with_bounds(settings, scenario, objective_ms, bound or [])
+    settings = tuned(with_bounds(settings, scenario, objective_ms, bound or []), tuning or [])
     settings.check(scenario.application)
     known = lessons_from(learned, settings, scenario.application)
     planning = Asked(planner, objective, plan_seconds).planning([control], scenario)

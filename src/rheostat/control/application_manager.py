@@ -8,15 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rheostat.control.decisions import (
-    DECISION,
-    EFFECT,
-    MEASURED,
-    Decision,
-    Expectation,
-    effect_facts,
-    expected_utilization,
-)
+from rheostat.control.comparing import Comparison
+from rheostat.control.decisions import DECISION, EFFECT, Decision, effect_facts
 from rheostat.control.inbox import Requests
 from rheostat.control.leaving import Leaving
 from rheostat.control.operator_manager import Local, Proposed
@@ -57,7 +50,8 @@ class ApplicationManager:
     """Nodes the infrastructure manager wants back."""
     memory: Any = None
     policy_memory: Any = None
-    _expected: Expectation | None = None
+    comparison: Comparison = field(init=False)
+    """What its last change should bring."""
 
     def __post_init__(self) -> None:
         """Policies that were not given anything to remember begin."""
@@ -65,6 +59,7 @@ class ApplicationManager:
             self.memory = self.granting.begin()
         if self.policy is not None and self.policy_memory is None:
             self.policy_memory = self.policy.begin()
+        self.comparison = Comparison(self.outlook, self.journal, self.name)
 
     @property
     def name(self) -> str:
@@ -78,7 +73,7 @@ class ApplicationManager:
     def act(self, now_seconds: float) -> bool:
         """One turn of the loop; whether anything was changed."""
         picture = self.outlook.refresh(now_seconds)
-        self._compare(now_seconds)
+        self.comparison.compare(now_seconds)
         asked = self.inbox.taken()
         if self.outlook.settled_at_seconds <= now_seconds:
             asked += self._proposals(now_seconds)
@@ -122,7 +117,7 @@ class ApplicationManager:
 
     def _enacted(self, change: Reconfiguration) -> bool:
         """Has a change done, and lets it settle if it was."""
-        expected = self._expectation(change)
+        expected = self.comparison.expectation(change)
         effect = self.actuator.apply(change)
         done = isinstance(effect, Done)
         now = self.clock.now_seconds()
@@ -130,31 +125,5 @@ class ApplicationManager:
         if done:
             changed = [each.operator for each in change.changes] if self.settles_alone else None
             self.outlook.settle(now + self.settle_seconds, changed)
-            self._expected = expected
+            self.comparison.begin(expected)
         return done
-
-    def _expectation(self, change: Reconfiguration) -> Expectation:
-        busy = []
-        for each in change.changes:
-            utilizations = self.outlook.operator_view(each.operator).utilizations
-            if utilizations:
-                busy.append((each.operator, expected_utilization(utilizations, len(each.after))))
-        return Expectation(str(change), tuple(busy), self.outlook.response_ms())
-
-    def _compare(self, now_seconds: float) -> None:
-        """Tells what the last change has brought, as soon as that was measured."""
-        expected, response = self._expected, self.outlook.response_ms()
-        if expected is None or response is None or self.outlook.settled_at_seconds > now_seconds:
-            return
-        views = [self.outlook.operator_view(operator) for operator, _ in expected.utilizations]
-        if not all(view.utilizations for view in views):
-            return
-        measured = {view.operator: expected_utilization(view.utilizations, view.replicas) for view in views}
-        facts: dict[str, Json] = {
-            "by": self.name,
-            "change": expected.change,
-            "predicted": expected.to_plain(),
-            "measured": {"utilization": measured, "response_ms": response},
-        }
-        self.journal.append(Entry(MEASURED, now_seconds, facts))
-        self._expected = None

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 from rheostat.control.application_manager import ApplicationManager
+from rheostat.control.dry_run import Untouched
 from rheostat.control.elasticity_manager import ElasticityManager
 from rheostat.control.inbox import Inbox, Requests
 from rheostat.control.infrastructure_manager import InfrastructureManager
@@ -96,6 +97,8 @@ def build(
         found.append(Mistake(("kind",), f"{settings.kind} needs a planner and an objective", "give both"))
     if found:
         raise InvalidModel("control settings", found)
+    if settings.dry_run:
+        world = replace(world, actuator=Untouched())
     outlook = outlook_on(settings, world.application, world.probe)
     if settings.warm_up_seconds > 0:
         outlook.settle(world.clock.now_seconds() + settings.warm_up_seconds)
@@ -280,6 +283,8 @@ def infrastructure_managers(
         )
         for name in names
     ]
-    accepting = AcceptUnlessOccupied(frozenset(settings.inhibited_regions), settings.max_nodes, settings.vacate_seconds)
+    accepting = AcceptUnlessOccupied(
+        frozenset(settings.inhibited_regions), settings.max_nodes, settings.vacate_seconds, settings.dry_run
+    )
     central = InfrastructureManager(regions, managers, world.journal, accepting, settings.region_period_seconds)
     return regions, central

@@ -11,6 +11,8 @@ from rheostat.policies.requests import Refusal, Request
 from rheostat.policies.views import plain_fields
 
 DECISION, EFFECT, MEASURED = "decision", "effect", "measured"
+BY_HAND = "by hand"
+"""A change that nobody here has decided: a person has asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +79,18 @@ class Expectation:
     change: str
     utilizations: tuple[tuple[str, float], ...]
     """How busy the replicas of every changed operator should be: the same work, spread over the new number."""
-    response_ms: float | None
+    response_before_ms: float | None
     """What the response time was before."""
+    response_ms: float | None = None
+    """What it should be afterwards; None if nobody has computed that."""
 
     def to_plain(self) -> dict[str, Json]:
         """For the journal."""
-        return {"utilization": dict(self.utilizations), "response_before_ms": self.response_ms}
+        plain: dict[str, Json] = {
+            "utilization": dict(self.utilizations),
+            "response_before_ms": self.response_before_ms,
+        }
+        return plain if self.response_ms is None else {**plain, "response_ms": self.response_ms}
 
 
 def expected_utilization(utilizations: Sequence[float], replicas: int) -> float:

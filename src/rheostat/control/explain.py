@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from rheostat.control.application_manager import APPLICATION_PROPOSAL
-from rheostat.control.decisions import DECISION, EFFECT, MEASURED, Decision
+from rheostat.control.decisions import BY_HAND, DECISION, EFFECT, MEASURED, Decision
 from rheostat.control.infrastructure_manager import INFRASTRUCTURE
 from rheostat.control.node_manager import MIGRATION
 from rheostat.control.operator_manager import MEMORY, PROPOSAL
 from rheostat.control.planned import PLAN, changes_something
 from rheostat.control.ports import Entry, Journal
 from rheostat.control.region_manager import NODES, REGION_PROPOSAL
+from rheostat.policies.region import RegionProposal
 
 Facts = Mapping[str, Any]
 
@@ -43,8 +44,7 @@ def is_holding(entry: Entry) -> bool:
     if entry.kind == DECISION:
         return not facts["requests"]
     if entry.kind == REGION_PROPOSAL:
-        proposal = facts["proposal"]
-        return not (proposal["start"] or proposal["stop"] or proposal["vacate"])
+        return not RegionProposal.from_plain(facts["proposal"])
     return entry.kind == PLAN and "held" not in facts and not changes_something(facts)
 
 
@@ -121,13 +121,15 @@ def _effect(facts: Facts) -> str:
 
 def _measured(facts: Facts) -> str:
     expected, measured = facts["predicted"], facts["measured"]
-    told = [
-        f"{operator} was expected to be {busy:.0%} busy and is {measured['utilization'][operator]:.0%} busy"
-        for operator, busy in expected["utilization"].items()
-    ]
-    before = expected["response_before_ms"]
+    told = []
+    for operator, busy in expected["utilization"].items():
+        is_busy = measured["utilization"].get(operator)
+        found = "how busy it is was not measured" if is_busy is None else f"is {is_busy:.0%} busy"
+        told.append(f"{operator} was expected to be {busy:.0%} busy and {found}")
+    before, wanted = expected["response_before_ms"], expected.get("response_ms")
     was = "was not known" if before is None else f"was {before:.0f} ms"
-    told.append(f"the response time {was} and is {measured['response_ms']:.0f} ms")
+    hoped = "" if wanted is None else f", was expected to become {wanted:.0f} ms"
+    told.append(f"the response time {was}{hoped} and is {measured['response_ms']:.0f} ms")
     return f"After {facts['change']}: " + "; ".join(told) + "."
 
 
@@ -142,15 +144,8 @@ def _plan(facts: Facts) -> str:
 
 
 def _region(facts: Facts) -> str:
-    proposal = facts["proposal"]
-    wants = []
-    if proposal["start"]:
-        wants.append(f"start {proposal['start']} {proposal['kind']}")
-    if proposal["stop"]:
-        wants.append(f"stop {', '.join(proposal['stop'])}")
-    if proposal["vacate"]:
-        wants.append(f"vacate {', '.join(proposal['vacate'])}")
-    return f"{facts['by']} wants to {' and '.join(wants) or 'change nothing'}: {proposal['reason']}."
+    proposal = RegionProposal.from_plain(facts["proposal"])
+    return f"{facts['by']} wants to {proposal}: {proposal.reason}."
 
 
 def _nodes(facts: Facts) -> str:
@@ -185,6 +180,7 @@ _TELL: Mapping[str, Callable[[Facts], str]] = {
     MIGRATION: _migration,
     DECISION: _decision,
     EFFECT: _effect,
+    BY_HAND: _effect,
     MEASURED: _measured,
     PLAN: _plan,
     REGION_PROPOSAL: _region,

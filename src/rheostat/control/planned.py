@@ -6,8 +6,10 @@ its answer done. What it cannot answer is no error: the application stays as it 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import Any
 
+from rheostat.control.comparing import Comparison
 from rheostat.control.decisions import EFFECT, effect_facts
 from rheostat.control.knowledge import Knowledge
 from rheostat.control.measured_network import MeasuredNetwork
@@ -53,8 +55,14 @@ class PlannedManager:
     """Whether nobody knew the rates when the start was deployed: the first plan is free then [EDRP 6.2]."""
     profile: Profile | None = None
     """What was measured of the operators; planned with in the place of what they declare."""
+    comparison: Comparison = field(init=False)
+    """What its last change should bring."""
     _planned: bool = False
-    """Whether it has planned with measured rates once."""
+    """Whether what runs was planned with measured rates."""
+
+    def __post_init__(self) -> None:
+        """Nothing is expected yet."""
+        self.comparison = Comparison(self.outlook, self.journal, self.name)
 
     @property
     def name(self) -> str:
@@ -64,6 +72,7 @@ class PlannedManager:
     def step(self, now_seconds: float) -> None:
         """Plans if it is time to, and has the plan done."""
         picture = self.outlook.refresh(now_seconds)
+        self.comparison.compare(now_seconds)
         lost = [node for node in picture.deployment.nodes() if node not in picture.infrastructure.index]
         if self._planned and not self.every_period and not lost:
             return
@@ -75,12 +84,22 @@ class PlannedManager:
             return
         known = Knowledge() if self.profile is None else self.profile.knowledge(application)
         free = self.starts_as_a_guess and not self._planned
-        self._planned = True
         network = MeasuredNetwork.seen_by(self.outlook)
         infrastructure = network.applied_to(picture.infrastructure)
         problem = self.problem(application, infrastructure, picture.deployment, known, first=free)
         circumstances: dict[str, Json] = {"first": free, "network": network.to_plain(), "knowledge": known.to_plain()}
-        self._follow(problem, picture.deployment, now_seconds, circumstances)
+        if self._follow(problem, picture.deployment, now_seconds, circumstances):
+            self._planned = True
+
+    def recall(self, journal: Journal) -> None:
+        """What runs was planned before the controller was started again: the next plan is not a first one."""
+        planned = False
+        for _, entry in journal.read():
+            if entry.kind == PLAN and "wanted" in entry.facts:
+                planned = planned or not changes_something(entry.facts)
+            elif entry.kind == EFFECT and entry.facts["by"] == self.name:
+                planned = planned or entry.facts["outcome"] == "done"
+        self._planned = planned
 
     def problem(
         self,
@@ -112,12 +131,14 @@ class PlannedManager:
 
     def _follow(
         self, problem: Problem, current: Deployment, now_seconds: float, circumstances: Mapping[str, Json]
-    ) -> None:
+    ) -> bool:
+        """Plans, and has it done; whether what runs now is what was planned."""
         outcome = self.planner.plan(problem)
         rates = problem.application.rates
         facts: dict[str, Json] = {
             "status": outcome.status.value,
             **circumstances,
+            "seen": self._seen(),
             "current": {name: dict(replicas.counts) for name, replicas in current.items()},
             "nodes": [node.name for node in problem.infrastructure.nodes],
             "rates_tps": [[*ends, rate] for ends, rate in rates.streams.items()],
@@ -125,28 +146,55 @@ class PlannedManager:
         }
         if outcome.deployment is None or outcome.evaluation is None:
             self._tell(now_seconds, {**facts, "held": "; ".join(outcome.conflict) or "the planner has no answer"})
-            return
+            return False
         change = Reconfiguration.between(current, outcome.deployment)
+        expected = self.comparison.expectation(change, outcome.evaluation.response_time_ms)
         predicted: dict[str, Json] = {
-            "response_ms": outcome.evaluation.response_time_ms,
+            **expected.to_plain(),
             "cost_per_hour": outcome.evaluation.cost_per_hour,
             "downtime_seconds": outcome.evaluation.downtime_seconds,
-            "response_before_ms": self.outlook.response_ms(),
         }
         facts["reason"] = f"{outcome.evaluation.response_time_ms:.0f} ms are expected"
         facts["wanted"] = {name: dict(replicas.counts) for name, replicas in outcome.deployment.items()}
         told = {**facts, "objective": outcome.objective, "change": str(change), "predicted": predicted}
-        self._tell(now_seconds, told)
+        self._tell(now_seconds, {**told, "staying": staying(problem)} if change else told)
         if not change:
-            return
+            return True
         effect = self.actuator.apply(change)
         now = self.clock.now_seconds()
         self.journal.append(Entry(EFFECT, now, effect_facts(self.name, change, effect, predicted)))
-        if isinstance(effect, Done):
-            self.outlook.settle(now + self.settle_seconds)
+        if not isinstance(effect, Done):
+            return False
+        self.outlook.settle(now + self.settle_seconds)
+        self.comparison.begin(expected)
+        return True
+
+    def _seen(self) -> dict[str, Json]:
+        """What a person would look at first."""
+        busy, total = {}, 0
+        for name, replicas in self.outlook.picture().replicas.items():
+            if utilizations := self.outlook.operator_view(name).utilizations:
+                busy[name] = max(utilizations)
+            total += len(replicas)
+        return {"response_ms": self.outlook.response_ms(), "replicas": total, "busy": busy}
 
     def _tell(self, now_seconds: float, facts: Mapping[str, Json]) -> None:
         self.journal.append(Entry(PLAN, now_seconds, {"by": self.name, **facts}))
+
+
+def staying(problem: Problem) -> dict[str, Json] | None:
+    """What it would be to change nothing: the alternative that there always is; None if that is none any more."""
+    if problem.current is None:
+        return None
+    evaluation = problem.evaluated(problem.current)
+    broken = problem.broken_by(problem.current, evaluation)
+    # ODP's utility is measured on a scale that only its planner knows.
+    value = None if problem.maximises or broken else problem.value_of(evaluation)
+    return {
+        "response_ms": evaluation.response_time_ms if isfinite(evaluation.response_time_ms) else None,
+        "objective": value,
+        "broken": list(broken),
+    }
 
 
 def measured_application(outlook: Outlook) -> Application | None:

@@ -123,6 +123,10 @@ class Entry:
     facts: Mapping[str, Json]
 
 
+NODE_JOINED, NODE_LEFT = "node joined", "node left"
+"""Kinds of entries that a world writes by itself: a node is up, a node was let go; `name` says which."""
+
+
 class Journal(Protocol):
     """What was decided and done, in order, for good. Everything that flows between managers is written here."""
 

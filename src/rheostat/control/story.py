@@ -6,10 +6,10 @@ effect and with what was measured when it had settled.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from rheostat.control.application_manager import APPLICATION_PROPOSAL
-from rheostat.control.decisions import DECISION, EFFECT, MEASURED, Decision
+from rheostat.control.decisions import BY_HAND, DECISION, EFFECT, MEASURED, Decision
 from rheostat.control.explain import explanation, is_holding
 from rheostat.control.node_manager import MIGRATION
 from rheostat.control.operator_manager import PROPOSAL
@@ -17,11 +17,50 @@ from rheostat.control.planned import PLAN
 from rheostat.control.ports import Entry, Journal
 
 PROPOSALS = frozenset({PROPOSAL, APPLICATION_PROPOSAL, MIGRATION})
+STAYS = "nothing: everything stays as it is"
+WANTED_BY_HAND = "somebody has asked for it by hand"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a decision that was to change something."""
+
+    change: str
+    outcome: str
+    paused_seconds: float | None = None
+    reasons: tuple[str, ...] = ()
+
+
+class Told(Protocol):
+    """A decision that can be told, whoever took it and whatever it was about."""
+
+    @property
+    def number(self) -> int:
+        """Of the decision in the journal."""
+        ...
+
+    @property
+    def decision(self) -> Entry:
+        """The decision itself."""
+        ...
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether nobody wanted anything."""
+        ...
+
+    def result(self) -> Result | None:
+        """What came of it; None if nothing was to be changed."""
+        ...
+
+    def chapters(self) -> list[tuple[str, str]]:
+        """Heading and text, in the order in which it happened."""
+        ...
 
 
 @dataclass(slots=True)
 class Story:
-    """One decision, from what led to it to what came of it."""
+    """One decision about replicas, from what led to it to what came of it."""
 
     number: int
     """Of the decision in the journal."""
@@ -29,11 +68,8 @@ class Story:
     proposals: list[Entry] = field(default_factory=list)
     effect: Entry | None = None
     measured: Entry | None = None
-
-    @property
-    def changed(self) -> bool:
-        """Whether anything was to be changed."""
-        return self.effect is not None
+    overtaken: bool = False
+    """Whether something else was changed before this had settled."""
 
     @property
     def is_holding(self) -> bool:
@@ -44,34 +80,46 @@ class Story:
     def reason(self) -> str:
         """Why it was wanted, in a line."""
         facts: Mapping[str, Any] = self.decision.facts
+        if self.decision.kind == BY_HAND:
+            return WANTED_BY_HAND
         if self.decision.kind == PLAN:
             return str(facts.get("reason", "planned"))
         return "; ".join(f"{request['operator']}: {request['reason']}" for request in facts["granted"])
 
+    def result(self) -> Result | None:
+        """What came of it; None if nothing was to be changed."""
+        if self.effect is None:
+            return None
+        facts: Mapping[str, Any] = self.effect.facts
+        reasons = tuple(facts.get("reasons", ()))
+        return Result(facts["change"], facts["outcome"], facts.get("downtime_seconds"), reasons)
+
     def chapters(self) -> list[tuple[str, str]]:
         """Heading and text, in the order in which it happened."""
-        facts: Mapping[str, Any] = self.decision.facts
-        found = [("seen", _seen(facts, self.proposals))]
-        for entry in self.proposals:
-            if not is_holding(entry):
-                found.append(("proposed", explanation(entry)))
-        if self.decision.kind == PLAN:
-            found.append(("chosen", explanation(self.decision)))
-        else:
-            decision = Decision.from_facts(facts)
-            for refusal in decision.refusals:
-                found.append(("refused", f"{refusal.request}, by the {refusal.by}: {refusal.reason}"))
-            granted = "; ".join(str(request) for request in decision.granted)
-            found.append(("chosen", granted or "nothing: everything stays as it is"))
-        if self.effect is not None:
-            if expected := _expected(self.effect.facts):
-                found.append(("expected", expected))
-            found.append(("done" if self.effect.facts["outcome"] == "done" else "undone", explanation(self.effect)))
+        if self.decision.kind == BY_HAND:
+            return [("chosen", f"{self.decision.facts['change']}: {WANTED_BY_HAND}"), *self._ending()]
+        found = [("seen", _seen(self.decision.facts, self.proposals))]
+        found += [("proposed", explanation(entry)) for entry in self.proposals if not is_holding(entry)]
+        found += _planned(self.decision) if self.decision.kind == PLAN else _granted(self.decision)
+        if self.effect is None:
+            return found
+        if expected := _expected(self.effect.facts):
+            found.append(("expected", expected))
+        return [*found, *self._ending(), *self._measured()]
+
+    def _ending(self) -> list[tuple[str, str]]:
+        if self.effect is None:
+            return []
+        return [("done" if self.effect.facts["outcome"] == "done" else "undone", explanation(self.effect))]
+
+    def _measured(self) -> list[tuple[str, str]]:
         if self.measured is not None:
-            found.append(("measured", explanation(self.measured)))
-        elif self.effect is not None and self.effect.facts["outcome"] == "done":
-            found.append(("measured", "nothing yet: it has not settled, or the run ended before"))
-        return found
+            return [("measured", explanation(self.measured))]
+        if self.effect is None or self.effect.facts["outcome"] != "done":
+            return []
+        if self.overtaken:
+            return [("measured", "nothing: something else was changed before this had settled")]
+        return [("measured", "nothing yet: it has not settled, or the controller ended before")]
 
 
 def stories(journal: Journal) -> list[Story]:
@@ -85,8 +133,13 @@ def stories(journal: Journal) -> list[Story]:
         elif entry.kind in {DECISION, PLAN}:
             found.append(Story(number, entry, proposals))
             proposals = []
+        elif entry.kind == BY_HAND:
+            found.append(Story(number, entry, [], entry))
         elif entry.kind == EFFECT and found:
-            changed = found[-1]
+            if changed is not None and entry.facts["outcome"] == "done":
+                changed.overtaken = True
+            decided = [story for story in found if story.decision.kind != BY_HAND]
+            changed = decided[-1]
             changed.effect = entry
         elif entry.kind == MEASURED and changed is not None:
             # Told as soon as the change has settled: decisions to hold lie between.
@@ -94,14 +147,38 @@ def stories(journal: Journal) -> list[Story]:
     return found
 
 
+def _planned(plan: Entry) -> list[tuple[str, str]]:
+    """What a planner has chosen, and what staying would have been."""
+    facts: Mapping[str, Any] = plan.facts
+    chosen = ("chosen", explanation(plan))
+    stays = facts.get("staying")
+    if stays is None:
+        return [chosen]
+    if stays["broken"]:
+        return [("refused", f"to stay as it is: {'; '.join(stays['broken'])}"), chosen]
+    told = f"to stay as it is, with {stays['response_ms']:.0f} ms"
+    if stays["objective"] is not None and facts.get("objective") is not None:
+        told += f": an objective of {stays['objective']:.4f} instead of {facts['objective']:.4f}"
+    return [("refused", told), chosen]
+
+
+def _granted(entry: Entry) -> list[tuple[str, str]]:
+    """What an application manager has refused and granted."""
+    decision = Decision.from_facts(entry.facts)
+    found = [("refused", f"{one.request}, by the {one.by}: {one.reason}") for one in decision.refusals]
+    granted = "; ".join(str(request) for request in decision.granted)
+    return [*found, ("chosen", granted or STAYS)]
+
+
 def _seen(facts: Mapping[str, Any], proposals: list[Entry]) -> str:
     """The figures the decision was based on."""
-    if "seen" in facts:
-        response, replicas = facts["seen"]["response_ms"], facts["seen"]["replicas"]
+    parts = []
+    if seen := facts.get("seen"):
+        response, replicas = seen["response_ms"], seen["replicas"]
         told = "a response time that is not known" if response is None else f"a response time of {response:.0f} ms"
-        parts = [f"{told} with {replicas} replicas"]
-    else:
-        parts = [f"{name} brings {rate:.1f} tuples/s" for name, rate in facts.get("sources_tps", {}).items()]
+        parts.append(f"{told} with {replicas} replicas")
+    parts += [f"{name} brings {rate:.1f} tuples/s" for name, rate in facts.get("sources_tps", {}).items()]
+    parts += [f"{name} {busy:.0%} busy" for name, busy in facts.get("seen", {}).get("busy", {}).items()]
     for entry in proposals:
         view: Mapping[str, Any] = entry.facts.get("view", {})  # type: ignore[assignment]
         if entry.kind == PROPOSAL and view.get("utilizations"):

@@ -13,6 +13,8 @@ from rheostat.policies.requests import Refusal, Request
 from rheostat.policies.views import Plain, known
 
 Memory = TypeVar("Memory")
+DRY_RUN = "a dry run: this would be done"
+"""Why something does not take place that nobody has refused."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rheostat.policies.granting import DRY_RUN
 from rheostat.policies.region import RegionProposal
 
 
@@ -32,6 +33,8 @@ class AcceptUnlessOccupied:
     """Never more nodes than this in all regions together."""
     vacate_seconds: float = 300.0
     """How long an application has to leave a node before its release is cancelled. Not given in the paper."""
+    dry_run: bool = False
+    """Whether everything is only told: no region may do anything."""
 
     def __post_init__(self) -> None:
         """Refuses limits that are none."""
@@ -44,6 +47,8 @@ class AcceptUnlessOccupied:
         self, proposals: Sequence[tuple[str, RegionProposal]], nodes: int
     ) -> tuple[list[tuple[str, RegionProposal]], list[RegionRefusal]]:
         """What every region may do, given how many nodes there are; in the order of the regions."""
+        if self.dry_run:
+            return [], [RegionRefusal(region, str(wanted), DRY_RUN) for region, wanted in proposals if wanted]
         granted, refused = [], []
         for region, proposal in proposals:
             start, reason = self._allowed(region, proposal.start, nodes)

@@ -76,6 +76,20 @@ class RegionProposal:
     """Nodes that hold something but hardly do anything: free them first."""
     reason: str = ""
 
+    def __bool__(self) -> bool:
+        return bool(self.start or self.stop or self.vacate)
+
+    def __str__(self) -> str:
+        wants = [f"start {self.start} {self.kind}"] if self.start else []
+        wants += [f"stop {', '.join(self.stop)}"] if self.stop else []
+        wants += [f"vacate {', '.join(self.vacate)}"] if self.vacate else []
+        return " and ".join(wants) or "change nothing"
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """As it was."""
+        return cls(plain["kind"], plain["start"], tuple(plain["stop"]), tuple(plain["vacate"]), plain["reason"])
+
     def to_plain(self) -> dict[str, Plain]:
         """For the journal."""
         return {**plain_fields(self), "stop": list(self.stop), "vacate": list(self.vacate)}

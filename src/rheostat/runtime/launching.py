@@ -19,7 +19,7 @@ from threading import Lock
 
 from pyspark.sql import SparkSession
 
-from rheostat.control.ports import NodeProvider
+from rheostat.control.ports import NODE_JOINED, NODE_LEFT, NodeProvider
 from rheostat.errors import NodeUnreachable, RuntimeFault
 from rheostat.model.application import Application
 from rheostat.model.deployment import Deployment
@@ -41,7 +41,7 @@ from rheostat.runtime.schemas import Columns, discover
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.runtime.specs import Blueprint, RuntimeSettings
-from rheostat.runtime.world import NODE_JOINED, NODE_LEFT, Runtime
+from rheostat.runtime.world import Runtime
 
 ATTEMPTS = 3
 """Somebody may kill an agent that is being started, once; one that ends every time will not come up."""

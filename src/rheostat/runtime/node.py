@@ -20,7 +20,7 @@ from rheostat.errors import NodeUnreachable, RuntimeFault
 from rheostat.runtime.blame import blamed, raised
 from rheostat.runtime.channels.control import acknowledged
 from rheostat.runtime.instance import InstanceSpec, InstanceStatus
-from rheostat.runtime.node_usage import Usage, measured_usage
+from rheostat.runtime.node_usage import Meter, Usage
 from rheostat.runtime.own_code import Notes, with_own_code
 from rheostat.runtime.query import start_query
 from rheostat.runtime.spark_threads import clean_now_and_then, in_spark_thread
@@ -29,6 +29,8 @@ from rheostat.runtime.state_job import StateJob, prepare_job, run_job
 from rheostat.runtime.tally import Tally
 
 GAP_PATIENCE_SECONDS = 3.0
+METER = Meter()
+"""Of this process: its nodes share it as they share what it measures."""
 
 
 class Node(Protocol):
@@ -179,7 +181,7 @@ class SparkNode:
     def usage(self) -> Usage:
         """Of this process with its children, which embedded nodes share."""
         self._check_alive()
-        return measured_usage()
+        return METER.usage()
 
     def round_trip_ms(self) -> float | None:
         """There is no way to go."""
@@ -232,8 +234,10 @@ def _end(known: _Running, *, gently: bool) -> None:
 
 def _reports(known: _Running, after: int) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    # `recentProgress` would fetch and parse all of the last hundred every time.
-    for report in reversed(list(known.query._jsq.recentProgress())):  # noqa: SLF001 - PySpark has no public way
+    # PySpark's `recentProgress` would fetch and parse all of the last hundred every time; each step is a call to Java.
+    reports = known.query._jsq.recentProgress()  # noqa: SLF001 - PySpark has no public way
+    for number in range(len(reports) - 1, -1, -1):
+        report = reports[number]
         if report.batchId() <= after:
             break
         found.append(json.loads(report.json()))

@@ -7,9 +7,11 @@ share one process, so each of them tells the same figures, those of all together
 import os
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from math import inf
 from pathlib import Path
+from threading import Lock
 
 import psutil
 
@@ -50,20 +52,51 @@ class Usage:
         return found
 
 
-def measured_usage() -> Usage:
-    """Of this process and all below it."""
+@dataclass(slots=True)
+class Meter:
+    """Measures this process and all below it, and no more often than anybody needs to know.
+
+    Adding up the pages of a JVM takes 40 ms, and embedded nodes all ask the same at the same moment: three of them had
+    spent an eighth of a core on their memory.
+    """
+
+    fresh_seconds: float = 0.3
+    """Who asks again so soon gets the same answer."""
+    memory_seconds: float = 10.0
+    """So long the memory is taken to be what it was; processor time is measured anew."""
+    clock: Callable[[], float] = time.monotonic
+    _lock: Lock = field(default_factory=Lock)
+    _known: Usage | None = None
+    _known_at: float = -inf
+    _memory_at: float = -inf
+
+    def usage(self) -> Usage:
+        """As it is now, or as it was just before."""
+        with self._lock:
+            now = self.clock()
+            if self._known is None or now - self._known_at >= self.fresh_seconds:
+                weigh = self._known is None or now - self._memory_at >= self.memory_seconds
+                self._memory_at = now if weigh else self._memory_at
+                self._known_at = now
+                self._known = measured_usage(None if weigh or self._known is None else self._known.memory_bytes)
+            return self._known
+
+
+def measured_usage(memory_bytes: float | None = None) -> Usage:
+    """Of this process and all below it; with `memory_bytes` the memory is not added up anew."""
     own = psutil.Process()
     cpu_seconds = memory = 0.0
     for process in [own, *own.children(recursive=True)]:
         try:
             with process.oneshot():
                 times = process.cpu_times()
-                memory += _memory_of(process)
+                memory += _memory_of(process) if memory_bytes is None else 0.0
                 # Children that ended are in the times of who waited for them.
                 cpu_seconds += times.user + times.system + times.children_user + times.children_system
         except psutil.Error:
             continue  # it ended meanwhile
-    return Usage(time.time(), cpu_seconds, memory, _memory_limit(), float(len(os.sched_getaffinity(0))))
+    known = memory if memory_bytes is None else memory_bytes
+    return Usage(time.time(), cpu_seconds, known, _memory_limit(), float(len(os.sched_getaffinity(0))))
 
 
 def _memory_of(process: psutil.Process) -> float:

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from rheostat.control.migration import Event
-from rheostat.control.ports import Done, Effect, Entry, Journal, Refused, RolledBack
+from rheostat.control.ports import NODE_JOINED, NODE_LEFT, Done, Effect, Entry, Journal, Refused, RolledBack
 from rheostat.errors import NodeUnreachable, RheostatError, RuntimeFault
 from rheostat.model.application import Kind
 from rheostat.model.deployment import Deployment
@@ -38,8 +38,6 @@ from rheostat.runtime.results import read_results
 from rheostat.runtime.specs import Blueprint
 from rheostat.runtime.symptoms import Symptom
 from rheostat.runtime.throttle import Throttle
-
-NODE_JOINED, NODE_LEFT = "node joined", "node left"
 
 
 class Runtime:
