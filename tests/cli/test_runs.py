@@ -10,7 +10,9 @@ from rheostat.control.clocks import SystemClock
 from rheostat.control.ports import Done
 from rheostat.control.settings import ControlSettings
 from rheostat.model.documents import write
+from rheostat.model.membership import with_node
 from rheostat.model.observation import Sample, Subject
+from rheostat.model.resources import Node
 from rheostat.runtime.journal_sqlite import SqliteJournal
 from rheostat.runtime.layout import Layout
 from rheostat.simulation.running import simulate
@@ -106,6 +108,18 @@ def test_the_report_is_one_page_with_the_changes_and_their_reasons(run, here):
     assert "scale-out work" in page
     assert "busy, more than 70%" in page
     assert "http" not in page.replace("http://www.w3.org", ""), "it works offline"
+
+
+def test_the_report_has_nodes_that_came_and_went(run, here):
+    file = RecordingFile(run, CHAIN, {"control": "e2df"})
+    sample = [Sample(Subject.application("chain"), START + 10, {"response_mean_ms": 12.0})]
+    file.add(sample, chain().deployment, SITES)
+    file.add(sample, chain().deployment, with_node(SITES, Node("small-1", 1.0)))
+    file.add(sample, chain().deployment, SITES)
+    here("report")
+    page = (run / "report.html").read_text()
+    assert "node small-1 is up" in page
+    assert "node small-1 is gone" in page
 
 
 def test_a_recording_that_was_cut_off_in_a_line_is_read_up_to_there(run, here):

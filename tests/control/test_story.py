@@ -26,6 +26,11 @@ def test_a_threshold_decision_is_told_with_what_was_measured_when_it_had_settled
     assert "was expected to be" in told["measured"]
 
 
+def test_a_central_manager_tells_how_busy_the_operators_were_that_it_looked_at():
+    first = changed(simulate(chain(RISES), ControlSettings("elastic-storm"), 900.0))[0]
+    assert "work" in dict(first.chapters())["seen"]
+
+
 def test_a_planned_decision_is_told_with_the_rates_it_was_made_for():
     bounds = Bounds(response_time_ms=1000.0, cost_per_hour=100.0, downtime_seconds=60.0)
     planning = Planning(Exact(), EdrpObjective(0.5, 0.4, 0.1, bounds))

@@ -28,10 +28,12 @@ class RecordingFile:
 
     def __init__(self, directory: Path, application: Application, facts: Mapping[str, str]) -> None:
         self._path, self._application = directory / FILE, application
+        self._nodes: frozenset[str] | None = None
         self._write({"run": dict(facts), "at": time.time()})
 
     def add(self, samples: Sequence[Sample], deployment: Deployment, infrastructure: Infrastructure) -> None:
-        """One moment."""
+        """One moment; nodes that have come or gone since the last one are noted."""
+        self._note_nodes(frozenset(infrastructure.index))
         known = {(sample.subject, name): value for sample in samples for name, value in sample.figures.items()}
         whole = Subject.application(self._application.name)
         figures = {name: known[whole, name] for name in SERIES if (whole, name) in known}
@@ -66,9 +68,13 @@ class RecordingFile:
                 note = Note(time.time(), "refused", f"{what} ({'; '.join(reasons)})")
         self._write({"note": asdict(note)})
 
-    def tell(self, what: str) -> None:
-        """A node that came or went."""
-        self._write({"note": asdict(Note(time.time(), "node", what))})
+    def _note_nodes(self, nodes: frozenset[str]) -> None:
+        known, self._nodes = self._nodes, nodes
+        if known is not None:
+            told = [f"node {name} is up" for name in sorted(nodes - known)]
+            told += [f"node {name} is gone" for name in sorted(known - nodes)]
+            for what in told:
+                self._write({"note": asdict(Note(time.time(), "node", what))})
 
     def _write(self, line: Mapping[str, Any]) -> None:
         with self._path.open("a", encoding="utf-8") as file:

@@ -181,9 +181,8 @@ def _seen(facts: Mapping[str, Any], proposals: list[Entry]) -> str:
     parts += [f"{name} {busy:.0%} busy" for name, busy in facts.get("seen", {}).get("busy", {}).items()]
     for entry in proposals:
         view: Mapping[str, Any] = entry.facts.get("view", {})  # type: ignore[assignment]
-        if entry.kind == PROPOSAL and view.get("utilizations"):
-            busiest = max(view["utilizations"])
-            parts.append(f"{view['operator']} {busiest:.0%} busy")
+        looked_at = [view] if entry.kind == PROPOSAL else view.get("operators", [])
+        parts += [f"{one['operator']} {max(one['utilizations']):.0%} busy" for one in looked_at if one["utilizations"]]
     return ", ".join(parts) or "nothing that is known"
 
 
