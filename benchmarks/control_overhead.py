@@ -1,156 +1,165 @@
-"""What does being watched and controlled cost? Word Count at saturation, with control and without, in one run.
+"""What does being watched and controlled cost? Word Count at saturation, now with control and now without, in one run.
 
-`python -m benchmarks.control_overhead [--repeat 6] [--sentences 400000] [--short] [--write FILE]`
+`python -m benchmarks.control_overhead [--pairs 12] [--seconds 12] [--short] [--write FILE]`
 
 On: the controller's loop, everything measured every 4/3 s, EDF's managers deciding every 4 s; a dry run, so that what
-runs is the same. Off: the same queries, and nobody looks. They take turns, and change places with every repetition.
-The goal is that with control the throughput is at least 0.95 of that without: the median of pairs that ran one after
-the other. Throughput is noisy, so the processor time of the process that looks and decides is told as well.
+runs is the same. Off: nobody looks. It is one query all the time, and control is switched: two runs of the same thing
+differ by a sixth on a shared machine, and become faster for minutes while Java compiles. Times with and without are
+neighbours, each is first as often as second, and the goal, at least 0.95 of the throughput, is for the median of the
+pairs. The processor time of the process that looks and decides is told as well: it is hardly noisy.
 """
 
 import argparse
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.pipeline_parts.batches import batches_of, throughput
+from benchmarks.pipeline_parts.batches import throughput
 from examples.word_count.app import application
 from experiments.folders import passing_folder
-from pyspark.sql import SparkSession
 
 from rheostat.assembly import Controller
 from rheostat.assembly.recording_file import RecordingFile
 from rheostat.control.clocks import SystemClock
 from rheostat.control.decisions import DECISION
 from rheostat.control.settings import ControlSettings
-from rheostat.model.application import Application
 from rheostat.model.deployment import Deployment
 from rheostat.model.resources import Infrastructure, Node
 from rheostat.runtime.embedded import embedded
 from rheostat.runtime.launching import Opened
 from rheostat.runtime.monitor import MonitorSettings
 from rheostat.runtime.node import SparkNode
+from rheostat.runtime.progress import Batch, read_batch
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.runtime.specs import RuntimeSettings
 
 GOAL = 0.95
-THREADS = 6
+THREADS = 2
 PER_BATCH = 5_000
+ENDLESS = 1_000_000_000
 PERIOD_SECONDS = 4.0
-PATIENCE_SECONDS = 600.0
+WARM_UP_SECONDS = 60.0
+SETTLE_SECONDS = 1.0
+"""After a switch what goes on is still a bit of both."""
 CONTROL = ControlSettings(
     "edf", period_seconds=PERIOD_SECONDS, averaging_seconds=PERIOD_SECONDS, settle_seconds=5.0, dry_run=True
 )
-WARM_UPS = 3
 REPORTS = "spark.sql.streaming.numRecentProgressUpdates"
 """Spark remembers a hundred batches unless it is told to remember more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """Some seconds with control, or without."""
+
+    controlled: bool
+    begin: float
+    end: float
+    busy: float
+    """Processor time of this process, without Spark's, per second."""
+    decisions: int
+
+    def rate(self, batches: Sequence[Batch]) -> float:
+        """Sentences per second of the batches that lie in it."""
+        return throughput(
+            [one for one in batches if one.start_seconds >= self.begin + SETTLE_SECONDS and one.end_seconds <= self.end]
+        )
 
 
 def main() -> int:
     """Measures in turns; 1 if control costs more than it may."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=6, help="pairs; an even number, so that each is first as often")
-    parser.add_argument("--sentences", type=int, default=400_000)
-    parser.add_argument("--short", action="store_true", help="once, 100,000 sentences")
+    parser.add_argument("--pairs", type=int, default=12, help="an even number, so that each is first as often")
+    parser.add_argument("--seconds", type=float, default=12.0, help="with control or without, each time")
+    parser.add_argument("--short", action="store_true", help="two pairs of 8 s, warmed up for 20 s")
     parser.add_argument("--write", type=Path)
     chosen = parser.parse_args()
+    warm_up = WARM_UP_SECONDS
     if chosen.short:
-        chosen.repeat, chosen.sentences = 1, 100_000
-    spark = create_session(SparkSettings(overrides={REPORTS: "100000"}), THREADS, "control overhead")
-    found: dict[str, list[Measured]] = {"off": [], "on": []}
-    # What comes first in a session pays for its warming up, which takes minutes: Java compiles what it does often.
-    for _ in range(WARM_UPS):
-        _measure(spark, chosen.sentences, controlled=True)
-    for number in range(chosen.repeat):
-        for way in ("off", "on") if number % 2 == 0 else ("on", "off"):
-            one = _measure(spark, chosen.sentences, controlled=way == "on")
-            found[way].append(one)
-            told = f"{one.rate:,.0f} sentences/s, {one.decisions} decisions, {one.busy:.1%} of a core"
-            print(f"control {way}, {number + 1} of {chosen.repeat}: {told}", file=sys.stderr, flush=True)
-    spark.stop()
-    # Each beside its neighbour in time: whatever makes all of them faster or slower makes both.
-    share = statistics.median(on.rate / off.rate for on, off in zip(found["on"], found["off"], strict=True))
-    table = _table(found, share)
+        chosen.pairs, chosen.seconds, warm_up = 2, 8.0, 20.0
+    times, batches = _measured(chosen.pairs, chosen.seconds, warm_up)
+    table, share = _table(times, batches)
     print(table)
     if chosen.write:
         chosen.write.write_text(table + "\n")
     return int(share < GOAL)
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One run."""
-
-    rate: float
-    """Sentences per second."""
-    decisions: int
-    busy: float
-    """Processor time of this process, without Spark's, per second."""
-
-
-def _measure(spark: SparkSession, sentences: int, *, controlled: bool) -> Measured:
-    app = application("1", pace="all", rows_per_batch=PER_BATCH, total=sentences)
+def _measured(pairs: int, seconds: float, warm_up: float) -> tuple[list[Time], list[Batch]]:
+    """All times in their order, two by two, and every batch."""
+    spark = create_session(SparkSettings(overrides={REPORTS: "100000"}), THREADS, "control overhead")
+    app = application("1", pace="all", rows_per_batch=PER_BATCH, total=ENDLESS)
     node = SparkNode("n1", spark)
     one = Infrastructure("one", (Node("n1", 16),))
-    monitor = MonitorSettings(PERIOD_SECONDS / 3)
-    runtime_settings = RuntimeSettings(trigger_ms=0)
+    monitor, settings = MonitorSettings(PERIOD_SECONDS / 3), RuntimeSettings(trigger_ms=0)
     with (
         passing_folder("overhead") as root,
-        embedded(app, one, root, spark, runtime_settings, nodes={"n1": node}, monitor=monitor) as runtime,
+        embedded(app, one, root, spark, settings, nodes={"n1": node}, monitor=monitor) as runtime,
     ):
         runtime.launch(Deployment.of({operator.name: {"n1": 1} for operator in app.operators}))
         (instance,) = runtime.plan.instances
+        controller = Controller(Opened(runtime), RecordingFile(root, app, {"control": "edf, dry run"}))
+        controller.steer(CONTROL, SystemClock())
 
-        def done() -> bool:
-            return sum(report["numInputRows"] for report in node.progress(instance.name)) >= sentences
+        def passed(length: float, *, controlled: bool) -> Time:
+            (controller.resume_control if controlled else controller.pause_control)()
+            begin, used = time.time(), time.process_time()
+            before = sum(1 for _ in runtime.journal.read(kind=DECISION))
+            _pass(length, controller.tend if controlled else lambda: None)
+            end, used = time.time(), time.process_time() - used
+            decisions = sum(1 for _ in runtime.journal.read(kind=DECISION)) - before
+            return Time(controlled, begin, end, used / (end - begin), decisions)
 
-        began, used = time.monotonic(), time.process_time()
-        if controlled:
-            _tend(Controller(Opened(runtime), _recording(root, app)), done)
-        else:
-            _wait(done)
-        busy = (time.process_time() - used) / (time.monotonic() - began)
-        rate = throughput(batches_of(node.progress(instance.name)))
-        return Measured(rate, sum(1 for _ in runtime.journal.read(kind=DECISION)), busy)
-
-
-def _recording(root: Path, app: Application) -> RecordingFile:
-    return RecordingFile(root, app, {"control": "edf, dry run"})
-
-
-def _tend(controller: Controller, done: Callable[[], bool]) -> None:
-    """As `rheostat run` does, once a second."""
-    controller.steer(CONTROL, SystemClock())
-    try:
-        _wait(done, controller.tend)
-    finally:
+        _tell("warming up")
+        passed(warm_up, controlled=True)
+        times = []
+        for number in range(pairs):
+            for controlled in (False, True) if number % 2 == 0 else (True, False):
+                times.append(passed(seconds, controlled=controlled))
+            _tell(f"pair {number + 1} of {pairs}")
         controller.stop()
         controller.settle()
+        batches = [found for report in node.progress(instance.name) if (found := read_batch(report)) is not None]
+    spark.stop()
+    return times, batches
 
 
-def _wait(done: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not done():
-        meanwhile()
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not done after {PATIENCE_SECONDS:g} s")
-        time.sleep(1.0)
+def _pass(seconds: float, act: Callable[[], None]) -> None:
+    """As `rheostat run` does, once a second."""
+    deadline = time.monotonic() + seconds
+    while (rest := deadline - time.monotonic()) > 0:
+        act()
+        time.sleep(min(1.0, rest))
 
 
-def _table(found: Mapping[str, Sequence[Measured]], share: float) -> str:
-    lines = ["| control | sentences/s at saturation, median | every run | of its neighbour off | of a core |"]
+def _table(times: Sequence[Time], batches: Sequence[Batch]) -> tuple[str, float]:
+    """The table, and the throughput with control beside that without."""
+    rates = {way: [one.rate(batches) for one in times if one.controlled is way] for way in (False, True)}
+    shares = [on / off for on, off in zip(rates[True], rates[False], strict=True)]
+    lines = ["| control | sentences/s at saturation, median | least | most | processor time, of a core |"]
     lines.append("|" + "---|" * 5)
-    for way, share_of in (("off", 1.0), ("on", share)):
-        every = ", ".join(f"{one.rate:,.0f}" for one in found[way])
-        median, busy = (statistics.median(getattr(one, name) for one in found[way]) for name in ("rate", "busy"))
-        lines.append(f"| {way} | {median:,.0f} | {every} | {share_of:.3f} | {busy:.1%} |")
-    decisions = sum(one.decisions for one in found["on"])
-    lines += ["", f"Goal: at least {GOAL}; {decisions} decisions were made while it was on."]
-    return "\n".join(lines)
+    for way, name in ((False, "off"), (True, "on")):
+        busy = statistics.median(one.busy for one in times if one.controlled is way)
+        least, most = min(rates[way]), max(rates[way])
+        lines.append(f"| {name} | {statistics.median(rates[way]):,.0f} | {least:,.0f} | {most:,.0f} | {busy:.1%} |")
+    share, (low, _, high) = statistics.median(shares), statistics.quantiles(shares)
+    decisions = sum(one.decisions for one in times)
+    lines += [
+        "",
+        f"With control, of the throughput without just before or after: {share:.3f}, median of {len(shares)} pairs",
+        f"(half of them between {low:.3f} and {high:.3f}); {decisions} decisions were made.",
+        "",
+        f"- At least {GOAL} of the throughput without control: {'yes' if share >= GOAL else '**no**'} ({share:.3f}).",
+    ]
+    return "\n".join(lines), share
+
+
+def _tell(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

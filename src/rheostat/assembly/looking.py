@@ -52,12 +52,33 @@ class Recent:
         return self._manifests
 
 
+class Brought:
+    """What a source has brought in the last seconds, from Spark's reports: each is asked for once."""
+
+    def __init__(self) -> None:
+        self.last_batch = -1
+        self._batches: deque[tuple[float, int]] = deque()
+
+    def rate(self, reports: Sequence[Mapping[str, Any]], now_ms: float) -> float:
+        """Rows per second of the window, with the reports that are new."""
+        for report in reports:
+            # A trigger without rows is reported under the number that the next batch will have.
+            if report["batchId"] > self.last_batch and report["numInputRows"]:
+                self.last_batch = report["batchId"]
+                began_ms = 1000 * datetime.fromisoformat(report["timestamp"]).timestamp()
+                self._batches.append((began_ms + float(report["batchDuration"]), int(report["numInputRows"])))
+        while self._batches and self._batches[0][0] < now_ms - 1000 * WINDOW_SECONDS:
+            self._batches.popleft()
+        return round(sum(rows for _, rows in self._batches) / WINDOW_SECONDS, 1)
+
+
 class Look:
     """Looks at a running application again and again."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime, self._application = runtime, runtime.blueprint.application
         self._followed: dict[str, Recent] = {}
+        self._sources: dict[int, Brought] = {}
         self._failed: set[str] = set()
 
     def at(self, statuses: Mapping[str, InstanceStatus]) -> Seen:
@@ -75,7 +96,9 @@ class Look:
             if one.state == "failed" and (one.by_user or one.name in self._failed):
                 seen.failures.append(one.error)
             if self._application.by_name[instance.head].kind is Kind.SOURCE:
-                seen.sources[instance.head] = _rows_per_second(self._runtime.progress(instance), now_ms)
+                brought = self._sources.setdefault(instance.number, Brought())
+                reports = self._runtime.progress(instance, brought.last_batch)
+                seen.sources[instance.head] = brought.rate(reports, now_ms)
         for stream in self._application.streams:
             # A stream inside a query has no channel in use: nothing can wait there.
             inside = stream.target not in heads
@@ -104,17 +127,6 @@ class Look:
 
 def _rate(manifests: Sequence[Manifest]) -> float:
     return round(sum(manifest.rows for manifest in manifests) / WINDOW_SECONDS, 1)
-
-
-def _rows_per_second(reports: Sequence[Mapping[str, Any]], now_ms: int) -> float:
-    """What a source has brought, from the reports of Spark about its batches."""
-    rows = 0
-    for report in reversed(reports):
-        ended_ms = 1000 * datetime.fromisoformat(report["timestamp"]).timestamp() + float(report["batchDuration"])
-        if ended_ms < now_ms - 1000 * WINDOW_SECONDS:
-            break
-        rows += int(report["numInputRows"])
-    return round(rows / WINDOW_SECONDS, 1)
 
 
 def _response_ms(manifests: Sequence[Manifest]) -> dict[str, float] | None:

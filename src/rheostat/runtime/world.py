@@ -293,10 +293,10 @@ class Runtime:
         whole = Subject.application(self.blueprint.application.name)
         return [*samples, Sample(whole, now, {"downtime_seconds": self._paused_seconds})]
 
-    def progress(self, instance: Instance) -> Sequence[Mapping[str, Any]]:
-        """What Spark has to say about the last batches of an instance; nothing while its node is out of reach."""
+    def progress(self, instance: Instance, after: int = -1) -> Sequence[Mapping[str, Any]]:
+        """What Spark has to say about batches of an instance after one; nothing while its node is out of reach."""
         try:
-            return self._crew.node(instance).progress(instance.name)
+            return self._crew.node(instance).progress(instance.name, after)
         except RuntimeFault:
             return []
 
