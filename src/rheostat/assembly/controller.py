@@ -151,9 +151,9 @@ class Controller:
 
     def change(self, wanted: Deployment, before: Deployment | None = None) -> Effect:
         """Changes the deployment as a person wants it, if nothing else is changing it; that is journaled as well."""
-        change = Reconfiguration.between(self.runtime.deployment(), wanted)
+        current = self.runtime.deployment()
         effect = self._change(wanted, before)
-        if change and not isinstance(effect, Refused):
+        if not isinstance(effect, Refused) and (change := Reconfiguration.between(current, wanted)):
             self.runtime.journal.append(Entry(BY_HAND, time.time(), effect_facts("somebody", change, effect, {})))
         return effect
 
