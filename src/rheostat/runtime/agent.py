@@ -16,6 +16,7 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
+from pyspark.sql import SparkSession
 
 from rheostat.model.documents import read_application
 from rheostat.runtime.agent_address import TAKEN, TOKEN_VARIABLE, claimed, clear_leftovers, tell_address
@@ -23,9 +24,13 @@ from rheostat.runtime.agent_api import agent_app
 from rheostat.runtime.layout import Layout
 from rheostat.runtime.node import SparkNode
 from rheostat.runtime.outpost_host import OutpostHost
+from rheostat.runtime.rehearsal import rehearsed
 from rheostat.runtime.schemas import Columns, discover
 from rheostat.runtime.spark_session import create_session
 from rheostat.runtime.spark_settings import SparkSettings
+
+IDLE_SECONDS = 3.0
+"""Who has not been given anything to do by then has time to rehearse."""
 
 
 def main() -> None:
@@ -56,7 +61,8 @@ def main() -> None:
     # Told before Spark is up: a controller that comes meanwhile finds it, asks, and is answered when it is.
     tell_address(chosen.root, chosen.node, listening.getsockname()[1], token)
     overrides = dict(setting.split("=", 1) for setting in chosen.setting)
-    spark = create_session(SparkSettings(chosen.master, overrides), chosen.slots, f"rheostat {chosen.node}")
+    settings = SparkSettings(chosen.master, overrides)
+    spark = create_session(settings, chosen.slots, f"rheostat {chosen.node}")
     node = SparkNode(chosen.node, spark)
 
     def columns(text: str) -> dict[str, Columns]:
@@ -71,6 +77,9 @@ def main() -> None:
     tell_address(chosen.root, chosen.node, listening.getsockname()[1], token)
     if chosen.linger:
         threading.Thread(target=_end_when_forgotten, args=(heard, chosen.linger, server), daemon=True).start()
+    if settings.is_local:
+        folder = Layout(chosen.root).scratch(chosen.node) / "rehearsal"
+        threading.Thread(target=_rehearse_when_idle, args=(node, spark, folder), daemon=True).start()
     if chosen.while_alive:
         threading.Thread(target=_end_with, args=(chosen.while_alive, server), daemon=True).start()
     try:
@@ -93,6 +102,13 @@ class Heard:
         """Lets the web application answer."""
         self.at_seconds = time.monotonic()
         await self._app(scope, receive, send)
+
+
+def _rehearse_when_idle(node: SparkNode, spark: SparkSession, folder: Path) -> None:
+    """Once, if nobody has found anything to do for this node by then: so that the first operator finds it ready."""
+    time.sleep(IDLE_SECONDS)
+    if node.is_idle and rehearsed(spark, folder, lambda: not node.is_idle):
+        sys.stderr.write(f"node {node.name} has rehearsed\n")
 
 
 def _end_with(pid: int, server: uvicorn.Server) -> None:

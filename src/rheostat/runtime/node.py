@@ -116,6 +116,11 @@ class SparkNode:
         self._ordered = Condition()
         self.is_killed = False
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether it runs nothing and was not asked to do anything."""
+        return not self._running and self._orders == 0
+
     @contextmanager
     def _order(self) -> Iterator[None]:
         """Something that must have ended before another controller takes over."""
