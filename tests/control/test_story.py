@@ -56,6 +56,16 @@ def test_a_change_that_was_followed_by_another_before_it_settled_says_so():
     assert "nothing yet" in second
 
 
+def test_what_is_measured_after_a_change_that_was_undone_belongs_to_the_one_before():
+    journal = MemoryJournal()
+    for number, outcome in ((1, "done"), (2, "rolled back")):
+        journal.append(Entry("plan", number, {"by": "p", "held": "no rates"}))
+        facts = {"by": "p", "change": "one", "outcome": outcome, "downtime_seconds": 1.0, "predicted": {}}
+        journal.append(Entry("effect", number, facts))
+    journal.append(Entry("measured", 3.0, {}))
+    assert [story.measured is not None for story in stories(journal)] == [True, False]
+
+
 def test_what_somebody_has_done_by_hand_is_told_and_is_nobodys_decision():
     journal = MemoryJournal()
     journal.append(Entry("plan", 1.0, {"by": "p", "held": "no rates"}))

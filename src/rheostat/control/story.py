@@ -126,21 +126,23 @@ def stories(journal: Journal) -> list[Story]:
     """Every decision of a journal, in order."""
     found: list[Story] = []
     proposals: list[Entry] = []
+    decided: Story | None = None
     changed: Story | None = None
     for number, entry in journal.read():
         if entry.kind in PROPOSALS:
             proposals.append(entry)
         elif entry.kind in {DECISION, PLAN}:
-            found.append(Story(number, entry, proposals))
+            decided = Story(number, entry, proposals)
+            found.append(decided)
             proposals = []
         elif entry.kind == BY_HAND:
             found.append(Story(number, entry, [], entry))
-        elif entry.kind == EFFECT and found:
-            if changed is not None and entry.facts["outcome"] == "done":
-                changed.overtaken = True
-            decided = [story for story in found if story.decision.kind != BY_HAND]
-            changed = decided[-1]
-            changed.effect = entry
+        elif entry.kind == EFFECT and decided is not None:
+            decided.effect = entry
+            if entry.facts["outcome"] == "done":
+                if changed is not None:
+                    changed.overtaken = True
+                changed = decided
         elif entry.kind == MEASURED and changed is not None:
             # Told as soon as the change has settled: decisions to hold lie between.
             changed.measured = entry
