@@ -3,7 +3,7 @@
 What is decided: to start or stop nodes, to have one left, or that a region does not get what it asks for.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,18 +128,23 @@ class NodeStory:
 def node_stories(journal: Journal) -> list[NodeStory]:
     """Every decision of a journal that was about nodes, in order."""
     found: list[NodeStory] = []
+    open_: list[NodeStory] = []
+    """Those of which something is still to be told."""
     proposals: dict[str, Entry] = {}
     for number, entry in journal.read():
         facts: Mapping[str, Any] = entry.facts
         if entry.kind == REGION_PROPOSAL:
             proposals[str(facts["by"])] = entry
-            for story in found:
-                if story.after is None and story.is_over and _is_of(story, entry):
-                    story.after = entry
+            for story in [story for story in open_ if story.is_over and _is_of(story, entry)]:
+                story.after = entry
+                open_.remove(story)
         elif entry.kind == NODE_JOINED:
-            _has_come(found, str(facts["name"]), entry.at_seconds)
-        elif entry.kind in {NODES, INFRASTRUCTURE} and not _ends(found, entry):
-            found.append(NodeStory(number, entry, _asked(proposals.values(), entry)))
+            _has_come(open_, str(facts["name"]), entry.at_seconds)
+        elif entry.kind in {NODES, INFRASTRUCTURE} and not _ends(open_, entry):
+            story = NodeStory(number, entry, _asked(proposals.values(), entry))
+            found.append(story)
+            if "refused" not in facts:
+                open_.append(story)
     return found
 
 
@@ -165,16 +170,16 @@ def _is_of(story: NodeStory, proposal: Entry) -> bool:
     return story.proposal is not None and story.proposal.facts["by"] == proposal.facts["by"]
 
 
-def _has_come(found: Sequence[NodeStory], node: str, at_seconds: float) -> None:
-    for story in found:
+def _has_come(open_: Sequence[NodeStory], node: str, at_seconds: float) -> None:
+    for story in open_:
         if node in story.started and node not in story.came and story.ending is None:
             story.came[node] = at_seconds - story.decision.at_seconds
 
 
-def _ends(found: Sequence[NodeStory], entry: Entry) -> bool:
+def _ends(open_: Sequence[NodeStory], entry: Entry) -> bool:
     """Whether an entry is the end of a story that has begun; it is told there then."""
     facts: Mapping[str, Any] = entry.facts
-    for story in _open(found):
+    for story in [story for story in reversed(open_) if not story.is_over]:
         if story.leaves is not None and story.leaves in {facts.get("cancelled"), *facts.get("stopped", ())}:
             story.ending = entry
             # With others that came or went it is a story of its own as well.
@@ -183,10 +188,6 @@ def _ends(found: Sequence[NodeStory], entry: Entry) -> bool:
             story.ending = entry
             return True
     return "cancelled" in facts or "given_up" in facts
-
-
-def _open(found: Sequence[NodeStory]) -> Iterator[NodeStory]:
-    return (story for story in reversed(found) if not story.is_over and "refused" not in story.decision.facts)
 
 
 def _asked(proposals: Iterable[Entry], decision: Entry) -> Entry | None:
