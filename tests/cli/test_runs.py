@@ -7,7 +7,7 @@ import pytest
 
 from rheostat.assembly.recording_file import RecordingFile
 from rheostat.control.clocks import SystemClock
-from rheostat.control.ports import Done
+from rheostat.control.ports import Done, Entry
 from rheostat.control.settings import ControlSettings
 from rheostat.model.documents import write
 from rheostat.model.membership import with_node
@@ -61,6 +61,18 @@ def test_history_lists_what_was_changed_by_the_number_that_explain_takes(run, he
     assert str(rows[0]["number"]) in shown
     told = here("explain", str(rows[0]["number"]), "--json").json["decisions"]
     assert [one["number"] for one in told] == [rows[0]["number"]]
+
+
+def test_a_long_reason_takes_more_lines_and_leaves_numbers_and_times_whole(run, here, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    journal = SqliteJournal(Layout(run).journal)
+    facts = {"by": "somebody", "change": "scale-out work: {a:1} -> {a:1, b:1}", "predicted": {}}
+    reasons = ["node b does not answer: the connection was refused by whatever listens there now"]
+    journal.append(Entry("by hand", START + 1000.0, {**facts, "outcome": "rolled back", "reasons": reasons}))
+    journal.close()
+    shown = " ".join(here("history").out.split())
+    assert "00:16:40" in shown
+    assert "…" not in shown
 
 
 def test_a_decision_is_told_as_seen_proposed_chosen_expected_done_and_measured(run, here):

@@ -33,7 +33,8 @@ def history(*, directory: Directory = None, as_json: AsJson = False) -> None:
     if not changes:
         say("nothing was changed")
         return
-    table = plain_table("decision", "after", "what", "outcome", "paused s", right=("decision", "paused s"))
+    headers = ("decision", "after", "what", "outcome", "paused s")
+    table = plain_table(*headers, right=("decision", "paused s"), wraps=("what", "outcome"))
     for story, result in changes:
         outcome = result.outcome + (f" ({'; '.join(result.reasons)})" if result.reasons else "")
         paused = "" if result.paused_seconds is None else f"{result.paused_seconds:.2f}"

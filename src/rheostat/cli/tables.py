@@ -20,11 +20,11 @@ HEAT = ("#1a9850", "#66bd63", "#a6d96a", "#fee08b", "#fdae61", "#f46d43", "#d730
 """From near to far."""
 
 
-def plain_table(*headers: str, right: Collection[str] = ()) -> Table:
-    """No frame; the headers named in `right` are of numbers."""
+def plain_table(*headers: str, right: Collection[str] = (), wraps: Collection[str] = ()) -> Table:
+    """No frame; the headers named in `right` are of numbers, those in `wraps` of texts that may take several lines."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for header in headers:
-        table.add_column(header, justify="right" if header in right else "left", no_wrap=True)
+        table.add_column(header, justify="right" if header in right else "left", no_wrap=header not in wraps)
     return table
 
 

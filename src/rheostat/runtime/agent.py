@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import uvicorn
 from fastapi import FastAPI
 from pyspark.sql import SparkSession
@@ -31,6 +32,8 @@ from rheostat.runtime.spark_settings import SparkSettings
 
 IDLE_SECONDS = 3.0
 """Who has not been given anything to do by then has time to rehearse."""
+CALM_PERCENT, CALM_PATIENCE_SECONDS = 70.0, 60.0
+"""A machine less busy than that has room for it; one that never is has to bear it all the same."""
 
 
 def main() -> None:
@@ -107,6 +110,10 @@ class Heard:
 def _rehearse_when_idle(node: SparkNode, spark: SparkSession, folder: Path) -> None:
     """Once, if nobody has found anything to do for this node by then: so that the first operator finds it ready."""
     time.sleep(IDLE_SECONDS)
+    deadline = time.monotonic() + CALM_PATIENCE_SECONDS
+    # Nodes that share a machine start together with what runs on the others, which must not wait for this.
+    while node.is_idle and psutil.cpu_percent(1.0) > CALM_PERCENT and time.monotonic() < deadline:
+        continue
     if node.is_idle and rehearsed(spark, folder, lambda: not node.is_idle):
         sys.stderr.write(f"node {node.name} has rehearsed\n")
 
