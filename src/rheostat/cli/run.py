@@ -77,7 +77,8 @@ def run(
         Path | None, typer.Option(help="What rheostat simulate --save-learned has written: what policies begin with.")
     ] = None,
     tuning: Annotated[
-        list[str] | None, typer.Option("--control-set", metavar="NAME=VALUE", help="A setting of the managers.")
+        list[str] | None,
+        typer.Option("--control-set", metavar="NAME=VALUE", help="A setting of the managers, such as free_capacity=2."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Decide and tell, but change nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object at the end instead of text.")] = False,
@@ -122,7 +123,7 @@ def run(
             "--objective-ms": objective_ms, "--bound": bound, "--period": period, "--settle": settle,
             "--control-set": tuning, "--learned": learned, "--dry-run": dry_run,
         }  # fmt: skip
-        if idle := ", ".join(option for option, value in given.items() if value):
+        if idle := ", ".join(option for option, value in given.items() if value is not None and value is not False):
             remedy = "add --control, such as --control edf"
             raise WrongUse(Complaint(f"{idle}: nobody decides anything without --control", remedy))
     try:
