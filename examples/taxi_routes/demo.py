@@ -41,8 +41,8 @@ CONTROL = ControlSettings(
     "edf", "threshold", period_seconds=5.0, settle_seconds=6.0, averaging_seconds=5.0, warm_up_seconds=10.0
 )
 KILLED, KILLED_AFTER_SECONDS, AT_THE_LATEST_SECONDS = "centre", 60.0, 80.0
-"""Where routes are counted: their state moves with them. Not before something was scaled out, if that comes late: a change
-to a node that is killed meanwhile is undone, and the rush hour would be over."""
+"""Where routes are counted: their state moves with them. Not before something was scaled out, if that comes late: a
+change to a node that is killed meanwhile is undone, and the rush hour would be over."""
 PATIENCE_SECONDS = 300.0
 LINES_TOLD = 5
 REPORT = Path(tempfile.gettempdir()) / "rheostat-demo-report.html"
