@@ -56,8 +56,8 @@ class Usage:
 class Meter:
     """Measures this process and all below it, and no more often than anybody needs to know.
 
-    Adding up the pages of a JVM takes 40 ms, and embedded nodes all ask the same at the same moment: three of them had
-    spent an eighth of a core on their memory.
+    It took 55 ms, most of them for adding up the pages of a JVM, and embedded nodes all ask the same at the same
+    moment: three of them, every 4/3 s, make an eighth of a core.
     """
 
     fresh_seconds: float = 0.3
