@@ -65,7 +65,7 @@ def test_a_function_of_values_counts_from_call_to_answer(clock, task, notes):
     function = timed(doubled, path_of(notes))
     assert [function(x) for x in (1, 2)] == [2, 4]
     clock.pass_ms(100)
-    assert notes.worked([0, 1]) == {0: {"parse": Worked(6, 3)}, 1: {"parse": Worked(0, 0)}}
+    assert notes.worked([0, 1]) == {0: {"parse": Worked(6, 3, (6,))}, 1: {"parse": Worked(0, 0, (0,))}}
 
 
 def test_waiting_for_input_and_for_whoever_takes_the_output_does_not_count(clock, task, notes):
@@ -147,7 +147,7 @@ def test_the_rest_of_a_drawn_function_is_noted_at_its_end(clock, task, notes):
         max_size=30,
     )
 )
-def test_notes_add_up_by_batch_and_operator_over_partitions_and_functions(tmp_path_factory, steps):
+def test_notes_add_up_by_batch_operator_and_partition_over_functions(tmp_path_factory, steps):
     with pytest.MonkeyPatch.context() as patch:
         time, context = VirtualTime(), TaskContext()
         patch.setattr(own_code, "perf_counter_ns", lambda: time.now)
@@ -157,10 +157,13 @@ def test_notes_add_up_by_batch_and_operator_over_partitions_and_functions(tmp_pa
         for batch, partition, milliseconds, operator in sorted(steps, key=lambda step: step[0]):
             context._partitionId, context._localProperties = partition, {"streaming.sql.batchId": str(batch)}
             timed(lambda spent=milliseconds: time.pass_ms(spent), path_of(notes, operator, milliseconds % 2))()
-            wanted[batch][operator] = wanted[batch].get(operator, 0) + milliseconds
+            parts = wanted[batch].setdefault(operator, [0, 0, 0])
+            parts[partition] += milliseconds
         found = notes.worked(range(4))
-    told = {batch: {name: each.wall_ms for name, each in by.items() if each.wall_ms} for batch, by in found.items()}
-    assert told == wanted
+    told = {batch: {name: each for name, each in by.items() if each.wall_ms} for batch, by in found.items()}
+    parts = {batch: {name: [*each.by_partition, 0, 0][:3] for name, each in by.items()} for batch, by in told.items()}
+    assert parts == wanted
+    assert all(each.wall_ms == sum(each.by_partition) for by in found.values() for each in by.values())
 
 
 def test_entries_of_batches_that_spark_has_forgotten_are_used_again(clock, task, notes):
@@ -168,7 +171,7 @@ def test_entries_of_batches_that_spark_has_forgotten_are_used_again(clock, task,
     for batch in (0, BATCHES_KEPT):
         task(batch)
         function()
-    assert notes.worked([0])[0]["parse"] == Worked(), "its place has the later batch now"
+    assert notes.worked([0])[0]["parse"] == Worked(0, 0, (0,)), "its place has the later batch now"
     assert notes.worked([BATCHES_KEPT])[BATCHES_KEPT]["parse"].wall_ms == 2
 
 
@@ -227,9 +230,9 @@ def test_a_timed_function_goes_to_a_worker(clock, task, notes):
 
 def test_a_batch_knows_the_time_in_its_operators_code():
     report = {"id": "q", "batchId": 1, "timestamp": "2026-01-01T00:00:00Z", "durationMs": {"addBatch": 5}}
-    batch = read_batch(with_own_code(report, {"parse": Worked(4, 1)}))
+    batch = read_batch(with_own_code(report, {"parse": Worked(4, 1, (3, 1))}))
     assert batch is not None
-    assert batch.own_code == {"parse": Worked(4, 1)}
+    assert batch.own_code == {"parse": Worked(4, 1, (3, 1))}
     without = read_batch(report)
     assert without is not None
     assert not without.own_code

@@ -237,7 +237,10 @@ def test_an_operator_is_its_instances_together_and_unknown_if_one_is():
 
 def test_an_operators_own_code_is_told_per_tuple_that_it_took_in():
     """The second operator of the chain takes in two tuples for each of the first."""
-    reports = [{**one, "ownCode": {"split": [300.0, 100.0], "count": [100.0, 0.0]}} for one in steady(4)]
+    reports = [
+        {**one, "ownCode": {"split": [300.0, 100.0, [200.0, 100.0]], "count": [100.0, 0.0, [50.0, 50.0]]}}
+        for one in steady(4)
+    ]
     taken = Flow(CHAIN).take(reports)
     assert taken.figures["split"]["user_code_ms"] == pytest.approx(3)
     assert taken.figures["count"]["user_code_ms"] == pytest.approx(0.5)
@@ -245,7 +248,7 @@ def test_an_operators_own_code_is_told_per_tuple_that_it_took_in():
 
 
 def test_without_code_of_its_own_or_without_tuples_there_is_no_time_per_tuple():
-    idle = {**report(0, 1000, 0), "ownCode": {"split": [0.0, 0.0]}}
+    idle = {**report(0, 1000, 0), "ownCode": {"split": [0.0, 0.0, []]}}
     taken = Flow(CHAIN).take([idle])
     assert "user_code_ms" not in {**taken.figures["split"], **taken.figures["count"]}
     assert not Flow(CHAIN).take(steady(3)).cpu_seconds

@@ -9,12 +9,17 @@ the utilisation of k replicas at a rate λ, b x λ / k, and the rate of one repl
 Partitions of unequal size make `b` greater than the time of a row: the largest decides when a batch ends, and that is
 the capacity the operator really has.
 
+Where operators have Python code of their own, its time is measured from inside (`own_code`): a row costs at least that.
+It is worth more than any line. On a machine with more processes than cores a batch takes now one second and now three,
+whatever it holds, and no line through such points says what a row costs; a clock around the row still does.
+
 The operators of a chain run in the same replicas and the same batches: they share one utilisation, and the cost of the
 chain is told per row of each operator's own input.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from math import sqrt
 
 FEWEST_BATCHES, FEWEST_LONG = 6, 2
@@ -29,6 +34,9 @@ given a rate in 3 of 100 fits; at 3, in 3 of 1000)."""
 LONG_MS = 3000.0
 """A batch whose work takes so long is load, but for `UNLOADED_MS` at most, whatever a line through others would say."""
 UNLOADED_MS = 300.0
+
+SPARKS_ROW_MS = 1.0
+"""What Spark itself does for a row (reading, handing it to Python and back, its state) hardly takes longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,10 @@ class BatchCost:
     def is_significant(self) -> bool:
         """Whether a row is known to cost something."""
         return self.row_ms > LEAST_CERTAINTY * self.row_error_ms
+
+    def is_clearly_above(self, other: "BatchCost") -> bool:
+        """Whether a row is known to cost more than that."""
+        return self.row_ms - other.row_ms > LEAST_CERTAINTY * self.row_error_ms
 
     def utilization(self, rate_tps: float, replicas: int) -> float:
         """Share of their time that k replicas need for a rate."""
@@ -81,8 +93,10 @@ def fitted(points: Sequence[tuple[float, float]]) -> BatchCost | None:
     return BatchCost(max(0.0, line.fixed_ms), max(0.0, line.row_ms), line.row_error_ms, line.fixed_error_ms)
 
 
-def fitted_after(points: Sequence[tuple[float, float]], before: BatchCost | None) -> BatchCost | None:
-    """The cost, helped by what earlier batches of the same operators told.
+def fitted_after(
+    points: Sequence[tuple[float, float]], before: BatchCost | None, inside: BatchCost | None = None
+) -> BatchCost | None:
+    """The cost, helped by what was measured inside the rows, and by what earlier batches of the same operators told.
 
     Batches of one size do not tell what a row costs; who knows `a` from before does know. And `b` is a row's own cost,
     whoever has how many replicas: if the batches say nothing at all, it is what it was, less certainly.
@@ -91,11 +105,64 @@ def fitted_after(points: Sequence[tuple[float, float]], before: BatchCost | None
     >>> round(fitted_after([(50, 200.0)] * 6, earlier).row_ms, 6)
     2.0
     """
-    now = fitted(points) or _all_load(points)
+    now = fitted(points)
+    if inside is not None:
+        return inside if now is None else _of_both(now, inside)
+    now = now or _all_load(points)
     if before is None or (now is not None and now.is_significant):
         return now
     found = [now, _given_fixed(points, before), replace(before, row_error_ms=2 * before.row_error_ms)]
     return min((cost for cost in found if cost is not None), key=lambda cost: cost.row_error_ms)
+
+
+def _of_both(line: BatchCost, inside: BatchCost) -> BatchCost:
+    """The line if it is clearly above, since Spark's part then is no trifle; else what is more certain.
+
+    >>> inside = BatchCost(100.0, 20.0, 1.0)
+    >>> lines = [BatchCost(100.0, 26.0, 4.0), BatchCost(100.0, 26.0, 1.5), BatchCost(100.0, 19.0, 0.1)]
+    >>> [_of_both(line, inside).row_ms for line in lines]
+    [20.0, 26.0, 20.0]
+    """
+    if not line.is_clearly_above(inside) and inside.row_error_ms <= line.row_error_ms:
+        return inside
+    alone = inside.row_ms - (inside.row_error_ms - SPARKS_ROW_MS)
+    return replace(line, row_ms=max(line.row_ms, alone))
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A batch whose rows were timed inside the operators' own code."""
+
+    rows: float
+    work_ms: float
+    own_ms: tuple[tuple[float, ...], ...]
+    """Of each operator, in each partition."""
+
+
+def timed_inside(batches: Sequence[Timed], replicas: int) -> BatchCost | None:
+    """The cost by the clock around the rows; None if that is too little to be all that matters.
+
+    Operators of a chain may work at the same time, on different rows: that is counted as uncertainty.
+
+    >>> cost = timed_inside([Timed(20, 350.0, ((200.0, 200.0),)), Timed(60, 750.0, ((600.0, 600.0),))], 2)
+    >>> cost.fixed_ms, cost.row_ms, cost.row_error_ms
+    (150.0, 20.0, 1.0)
+    """
+    rows = sum(batch.rows for batch in batches) / replicas
+    if rows <= 0:
+        return None
+    by_operator = [_of_the_busiest(parts, replicas) / rows for parts in zip(*(b.own_ms for b in batches), strict=True)]
+    row_ms = sum(by_operator)
+    error = SPARKS_ROW_MS + row_ms - max(by_operator, default=0.0)
+    fixed = (sum(batch.work_ms for batch in batches) - row_ms * rows) / len(batches)
+    cost = BatchCost(max(0.0, fixed), row_ms, error, error * rows / len(batches))
+    return cost if cost.is_significant else None
+
+
+def _of_the_busiest(parts: Sequence[tuple[float, ...]], replicas: int) -> float:
+    """Time in the partition that has most to do in all batches together; more of them than replicas queue."""
+    by_partition = [sum(times) for times in zip_longest(*parts, fillvalue=0.0)]
+    return max(sum(by_partition) / replicas, *by_partition, 0.0)
 
 
 def _all_load(points: Sequence[tuple[float, float]]) -> BatchCost | None:

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from rheostat.runtime.batch_cost import BatchCost, fitted_after
-from rheostat.runtime.progress import Batch, Ledger
+from rheostat.runtime.batch_cost import BatchCost, Timed, fitted_after, timed_inside
+from rheostat.runtime.progress import Batch, Ledger, Worked
 
 BATCHES_FITTED = 300
+BATCHES_TIMED = 30
+"""What is measured directly needs few, and follows sooner."""
 MOST_UNCERTAIN = 0.1
 """A utilisation with a greater standard error is not told."""
 IDLE_MS = 1000.0
@@ -223,7 +225,8 @@ class Flow:
 
     def work(self) -> BatchCost | None:
         """What the work of a batch costs per row of the head's input; None if nobody can tell."""
-        return fitted_after([point for point, _ in self._points()], self.before)
+        inside = timed_inside(self._timed(), self.chain.replicas)
+        return fitted_after([point for point, _ in self._points()], self.before, inside)
 
     def cost(self) -> BatchCost | None:
         """The same with planning and logging, which come beside the work of every batch."""
@@ -232,6 +235,16 @@ class Flow:
             return None
         beside = sum(other for _, other in points) / len(points) if points else 0.0
         return replace(line, fixed_ms=line.fixed_ms + beside)
+
+    def _timed(self) -> list[Timed]:
+        """The last batches that had something to do in the operators' own code."""
+        found: list[Timed] = []
+        for batch in reversed(self._recent):
+            rows = self.chain.rows_in(self.chain.operators[0], batch)
+            if rows and batch.own_code and len(found) < BATCHES_TIMED:
+                own_ms = tuple(batch.own_code.get(name, Worked()).by_partition for name in self.chain.operators)
+                found.append(Timed(rows, batch.work_ms, own_ms))
+        return found
 
     def _points(self) -> list[tuple[tuple[float, float], float]]:
         """Rows per replica and milliseconds of work, and the milliseconds beside it, of the recent batches."""

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache, wraps
 from inspect import signature
 from itertools import count
@@ -219,16 +219,25 @@ class Notes:
 
     def worked(self, batches: Sequence[int]) -> dict[int, dict[str, Worked]]:
         """Time in each operator's own code, by batch; operators without any are not there."""
-        found: dict[int, dict[str, Worked]] = {batch: {} for batch in batches}
+        notes: dict[str, list[tuple[int, dict[int, tuple[int, int]]]]] = {}
         for path in sorted(self.folder.glob("*/*")):
             # Places that were never written read as batch 0 without any time.
-            entries = {batch: Worked(wall / 1e6, cpu / 1e6) for batch, wall, cpu in _entries(path) if wall}
-            for batch, known in found.items():
-                known[path.parent.name] = known.get(path.parent.name, Worked()) + entries.get(batch, Worked())
-        return found
+            entries = {batch: (wall, cpu) for batch, wall, cpu in _entries(path) if wall}
+            notes.setdefault(path.parent.name, []).append((int(path.name.rpartition("-")[2]), entries))
+        return {batch: {name: _in_batch(batch, noted) for name, noted in notes.items()} for batch in batches}
 
     def __str__(self) -> str:
         return str(self.folder)
+
+
+def _in_batch(batch: int, notes: Sequence[tuple[int, Mapping[int, tuple[int, int]]]]) -> Worked:
+    """What an operator did in a batch, from the notes of its functions in each partition."""
+    parts, cpu_ms = [0.0] * (1 + max(partition for partition, _ in notes)), 0.0
+    for partition, entries in notes:
+        wall, cpu = entries.get(batch, (0, 0))
+        parts[partition] += wall / 1e6
+        cpu_ms += cpu / 1e6
+    return Worked(sum(parts), cpu_ms, tuple(parts))
 
 
 def _entries(path: Path) -> Iterator[tuple[int, int, int]]:
@@ -239,7 +248,7 @@ def _entries(path: Path) -> Iterator[tuple[int, int, int]]:
 
 def with_own_code(report: Mapping[str, Any], worked: Mapping[str, Worked]) -> dict[str, Any]:
     """A report of Spark's, and what Spark does not tell; `read_batch` understands both."""
-    return {**report, "ownCode": {name: [each.wall_ms, each.cpu_ms] for name, each in worked.items()}}
+    return {**report, "ownCode": {name: list(astuple(each)) for name, each in worked.items()}}
 
 
 @cache

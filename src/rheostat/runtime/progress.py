@@ -22,9 +22,8 @@ class Worked:
 
     wall_ms: float = 0.0
     cpu_ms: float = 0.0
-
-    def __add__(self, other: "Worked") -> "Worked":
-        return Worked(self.wall_ms + other.wall_ms, self.cpu_ms + other.cpu_ms)
+    by_partition: tuple[float, ...] = ()
+    """The time by the wall in each partition: they run at the same time, and the longest decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,9 @@ def read_batch(report: Mapping[str, Any]) -> Batch | None:
         written=_written(report.get("sink") or {}),
         state_rows=sum(int(state["numRowsTotal"]) for state in states) if states else None,
         state_bytes=sum(_state_bytes(state) for state in states) if states else None,
-        own_code={name: Worked(*times) for name, times in (report.get("ownCode") or {}).items()},
+        own_code={
+            name: Worked(wall, cpu, tuple(parts)) for name, (wall, cpu, parts) in (report.get("ownCode") or {}).items()
+        },
     )
 
 
