@@ -212,6 +212,41 @@ def test_what_arrives_is_told_by_what_waits_where_an_operator_does_not_keep_up(s
     assert seen.value(Subject.stream("source", "op0"), "input_rate") == pytest.approx(600), "what was read"
 
 
+@pytest.mark.parametrize("seconds_ago", [10, 1])
+def test_who_lets_more_wait_than_it_reads_is_as_busy_as_all_of_it_would_keep_it(seconds_ago, tmp_path):
+    """A node that was never used reads little at first: it looks idle, and is not."""
+    blueprint, plan, nodes = made_up(tmp_path, 3, 1)
+    for node in nodes.values():
+        node.batches, node.progress = 20, varied(node.progress)
+    channel = blueprint.inputs_of(plan.with_head("op0")[0])[0]
+    producer = open_producer(DiskLog(channel), Disk(), "source@n0", 1)
+    for number in range(seconds_ago):
+        rows = [Row("source@n0", n, n % 12) for n in range(900)]
+        publish(channel, producer, number, rows, now_ms=(1010 - seconds_ago + number) * 1000)
+    samples = Monitor(blueprint, nodes, MonitorSettings(period_seconds=10)).samples(plan, 1010)
+    seen = Observation(0).updated(samples, 1010)
+    has_to = 810 if seconds_ago == 10 else seen.value(Subject.stream("source", "op0"), "input_rate")
+    assert seen.value(Subject.operator("op0"), "true_rate") == pytest.approx(1000 / ROW_MS)
+    assert seen.value(Subject.operator("op0"), "utilization") == pytest.approx(ROW_MS / 1000 * has_to / 3)
+
+
+ROW_MS = 0.5
+
+
+def varied(told):
+    """Batches of several sizes, so that it is known what a row costs."""
+
+    def progress(instance, after=-1):
+        reports = told(instance, after)
+        for number, one in enumerate(reports):
+            rows = 60 + number % 5 * 20
+            one["sources"] = [{**source, "numInputRows": rows} for source in one["sources"]]
+            one["durationMs"] = {"addBatch": 40 + ROW_MS * rows, "triggerExecution": 90 + ROW_MS * rows}
+        return reports
+
+    return progress
+
+
 def test_a_query_that_is_behind_its_source_is_a_symptom(tmp_path):
     blueprint, plan, nodes = made_up(tmp_path, 3, 1)
     told = nodes["n0"].progress

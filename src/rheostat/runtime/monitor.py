@@ -22,6 +22,9 @@ from rheostat.runtime.response import ResponseTimes
 from rheostat.runtime.specs import Blueprint
 from rheostat.runtime.symptoms import Doing, Patience, Symptom, Watch, silent_nodes
 
+FAR_BEHIND_SECONDS = 5.0
+"""By what has waited for so long it is known well enough what arrives."""
+
 
 @dataclass(frozen=True, slots=True)
 class MonitorSettings:
@@ -83,6 +86,19 @@ class _Period:
         return [Sample(subject, self.now, figures) for subject, figures in sorted(self.figures.items()) if figures]
 
 
+def more_to_do(figures: Mapping[str, float], waits: Mapping[str, float], arriving_tps: float) -> float:
+    """How many times as busy an instance would have to be as one is that reads what it reads.
+
+    One that has just come to a node that was never used reads little and lets much wait: it looks idle, and is not.
+
+    >>> more_to_do({"input_rate": 5.0}, {"lag_seconds": 20.0}, 25.0), more_to_do({"input_rate": 25.0}, {}, 0.0)
+    (5.0, 1.0)
+    """
+    read_tps = figures.get("input_rate", 0.0)
+    is_behind = waits.get("lag_seconds", 0.0) >= FAR_BEHIND_SECONDS and 0 < read_tps < arriving_tps
+    return arriving_tps / read_tps if is_behind else 1.0
+
+
 class Monitor:
     """Watches one application on its nodes."""
 
@@ -142,8 +158,11 @@ class Monitor:
             flowed = self._flowed(period, instance, status) if reached else Flowed()
             waits = self._waits(period, instance)
             arriving = waits.pop("arriving", 0.0)
+            busier = more_to_do(flowed.figures.get(instance.head, {}), waits, arriving)
             for name in instance.operators:
                 figures = {**flowed.figures.get(name, {}), **(waits if name == instance.head else {})}
+                if "utilization" in figures:
+                    figures["utilization"] *= busier
                 if name == instance.head and arriving > figures.get("input_rate", 0.0):
                     # What an operator that does not keep up reads is what it can do, not what it would have to.
                     figures["input_rate"] = arriving
