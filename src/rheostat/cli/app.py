@@ -25,6 +25,7 @@ COMMANDS = {
     "run": "Run an application, and watch over it until it is stopped.",
     "calibrate": "Run an application through several loads, and save what that teaches.",
     "status": "Tell how a running application is doing.",
+    "results": "Show or save what a sink has received.",
     "scale": "Give operators of a running application more or fewer replicas.",
     "move": "Move an operator of a running application to another node.",
     "deploy": "Change a running application to another deployment.",
