@@ -230,6 +230,31 @@ def test_who_lets_more_wait_than_it_reads_is_as_busy_as_all_of_it_would_keep_it(
     assert seen.value(Subject.operator("op0"), "utilization") == pytest.approx(ROW_MS / 1000 * has_to / 3)
 
 
+def test_a_query_that_begins_with_a_source_is_as_busy_as_what_comes_in_there(tmp_path):
+    """It reads a third of what comes in: as much as it can, so nothing else shows that it is too slow."""
+    blueprint, plan, nodes = made_up(tmp_path, 3, 1)
+    told, nodes["n0"].batches = nodes["n0"].progress, 20
+
+    def busy(arriving):
+        """A batch reads 100 rows on average while so many arrive."""
+
+        def progress(instance, after=-1):
+            reports = told(instance, after)
+            for number, one in enumerate(reports, 1):
+                end = {"endOffset": {"rows": 100 * number}, "latestOffset": {"rows": 5000 + arriving * number}}
+                rows = 60 + (number - 1) % 5 * 20
+                one["sources"] = [{"numInputRows": rows, "startOffset": None, **end}]
+                one["sink"] = {"description": "channels", "numOutputRows": rows}
+                one["durationMs"] = {"addBatch": 40 + ROW_MS * rows, "triggerExecution": 90 + ROW_MS * rows}
+            return reports if instance.startswith("source") else []
+
+        nodes["n0"].progress = progress
+        samples = Monitor(blueprint, nodes, MonitorSettings(period_seconds=10)).samples(plan, 1010)
+        return Observation(0).updated(samples, 1010).value(Subject.operator("source"), "utilization")
+
+    assert busy(arriving=300) == pytest.approx(3 * busy(arriving=100), rel=0.05)
+
+
 ROW_MS = 0.5
 
 

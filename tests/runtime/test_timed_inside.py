@@ -82,10 +82,52 @@ def test_the_more_certain_one_tells_at_high_rates():
     assert 4.4 <= cost.row_ms < 4.7
 
 
-def test_operators_of_a_chain_that_may_work_at_the_same_time_are_less_certain_together():
+def test_operators_of_a_chain_work_one_after_the_other():
     cost = timed_inside([Timed(10, 900.0, ((200.0,), (30.0,)))], 1)
-    assert (cost.row_ms, cost.row_error_ms) == (23.0, SPARKS_ROW_MS + 3.0)
-    assert timed_inside([Timed(10, 900.0, ((200.0,), (200.0,)))], 1) is None, "between 20 and 40: nobody knows"
+    assert (cost.row_ms, cost.row_error_ms) == (23.0, SPARKS_ROW_MS)
+
+
+JUDGED = Chain(("readings", "clean", "judge", "tag"), 1)
+
+
+def judged(number, rows, judge_ms=16.0, tag_ms=4.0, *, kept=0.5):
+    """A query from the source on: `clean` is Spark's own, and lets one row of two through."""
+    own = {"judge": [judge_ms * kept * rows, 0.0, [judge_ms * kept * rows]]}
+    own["tag"] = [tag_ms * kept * rows, 0.0, [tag_ms * kept * rows]]
+    counted = {"to:clean": rows, "to:judge": int(kept * rows), "to:tag": int(kept * rows)}
+    work = sum(ms for ms, *_ in own.values()) + 100
+    batch = report(number, 1000 + number * 2.0, rows, counted=counted, work_ms=work, duration_ms=work + 30)
+    return {**batch, "ownCode": own}
+
+
+def test_who_makes_a_query_busy_is_known_by_its_own_code():
+    """100 rows in 2 s, half of which cost 16 and 4 ms: 50 % of the time, four fifths of it for `judge`."""
+    figures = Flow(JUDGED).take([judged(n, 100) for n in range(5)]).figures
+    busy = {name: figures[name]["utilization"] for name in JUDGED.operators}
+    assert busy == pytest.approx({"readings": 0.0, "clean": 0.0, "judge": 0.5, "tag": 0.1})
+    alone = {name: figures[name]["own_utilization"] for name in JUDGED.operators}
+    assert alone == pytest.approx({"readings": 0.0, "clean": 0.0, "judge": 0.4, "tag": 0.1})
+    assert figures["tag"]["true_rate"] == pytest.approx(250.0), "what it could do without the others"
+    assert figures["judge"]["true_rate"] == pytest.approx(50.0), "what the query can do, in rows of its own input"
+    assert "true_rate" not in figures["clean"]
+
+
+def test_if_most_of_it_is_sparks_own_work_all_share_it():
+    def quick(number, rows):
+        counted = dict.fromkeys(("to:clean", "to:judge", "to:tag"), rows)
+        batch = report(number, 1000 + 2.0 * number, rows, counted=counted, work_ms=50 + 30.0 * rows)
+        return {**batch, "ownCode": {"tag": [5.0 * rows, 0.0, [5.0 * rows]]}}
+
+    figures = Flow(JUDGED).take([quick(n, 10 + 3 * (n % 7)) for n in range(40)]).figures
+    busy = [figures[name]["utilization"] for name in JUDGED.operators]
+    assert busy == pytest.approx([busy[0]] * 4)
+    assert busy[0] == pytest.approx(0.030 * figures["readings"]["output_rate"], rel=0.1)
+
+
+def test_far_above_its_limits_it_need_not_be_known_to_the_percent():
+    """At 150 rows a second, each of 12 ms, 1 ms more or less is 15 % of the time; 180 % is too much either way."""
+    figures = Flow(SPLIT).take([told(n, 150, 1850.0, [1800.0]) for n in range(5)]).figures["split"]
+    assert figures["utilization"] == pytest.approx(1.8)
 
 
 def test_a_cost_that_changes_is_followed_within_a_few_batches():

@@ -89,7 +89,8 @@ class Controller:
         """
 
         def built(journal: Journal) -> Control:
-            world = World(self.application, self.feed, self, clock, journal, self._opened.provider, self.profile)
+            provider, profile = self._opened.provider, self.profile
+            world = World(self.application, self.feed, self, clock, journal, provider, profile, fuses=True)
             if not (self._opened.agents_can_manage and has_local_managers(settings)):
                 return build(settings, world, planning)
             posts = self._outposts = Outposts(self.runtime, self, settings, journal, clock)

@@ -16,7 +16,7 @@ TUNABLE = (
     "free_capacity", "low_utilization", "vacate_seconds", "max_nodes", "inhibited_regions", "region_period_seconds",
     "migrations", "migration_threshold", "placement", "victims", "neighbours", "bounds", "cool_down_seconds",
     "confirmations", "excluded_periods", "quota_replicas", "averaging_seconds", "settles_alone", "response_figure",
-    "seed",
+    "most_together", "seed",
 )  # fmt: skip
 HELP = "A setting of the managers, name=value, such as free_capacity=2, max_nodes=6, migrations=true, quota_replicas=8."
 

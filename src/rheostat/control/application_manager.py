@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rheostat.control.comparing import Comparison
+from rheostat.control.crowding import Crowding
 from rheostat.control.decisions import DECISION, EFFECT, Decision, effect_facts
 from rheostat.control.inbox import Requests
 from rheostat.control.leaving import Leaving
@@ -48,6 +49,8 @@ class ApplicationManager:
     """Whether only the operators that changed have to settle, not the whole application."""
     leaving: Leaving = field(default_factory=Leaving)
     """Nodes the infrastructure manager wants back."""
+    crowding: Crowding | None = None
+    """What watches over operators that run in one query, if they do so here."""
     memory: Any = None
     policy_memory: Any = None
     comparison: Comparison = field(init=False)
@@ -90,6 +93,9 @@ class ApplicationManager:
             else:
                 stale.append(Refusal(request, "application manager", "the operator has changed meanwhile"))
         kept, conflicts = without_conflicts(current)
+        if self.crowding is not None:
+            kept, crowds = self.crowding.checked(kept, picture.replicas)
+            conflicts += crowds
         replicas = sum(len(each) for each in picture.replicas.values())
         seen = Situation(now_seconds, self.outlook.response_ms(), replicas)
         granted, self.memory = self.granting.grant(kept, seen, self.memory)

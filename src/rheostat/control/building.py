@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 from rheostat.control.application_manager import ApplicationManager
+from rheostat.control.crowding import Crowding
 from rheostat.control.dry_run import Untouched
 from rheostat.control.elasticity_manager import ElasticityManager
 from rheostat.control.inbox import Inbox, Requests
@@ -56,6 +57,8 @@ class World:
     """What running the application has taught about it, for planners; without one they believe what it declares."""
     requests: Requests | None = None
     """What local managers elsewhere ask for; without it they are built here."""
+    fuses: bool = False
+    """Whether neighbours with the same deployment run in one query and share its time."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,7 @@ def _managed(settings: ControlSettings, world: World, outlook: Outlook, policy_f
         LEAD_SECONDS if elsewhere else 0.0,
         settle_seconds=settings.settle_seconds,
         settles_alone=settings.settles_alone,
+        crowding=Crowding(world.application, outlook.busy_replicas, settings.most_together) if world.fuses else None,
     )
     nodes = None if elsewhere else node_managers(settings, outlook, inbox, world.journal)
     central = ElasticityManager([manager], period) if settings.kind == "elastic-storm" else manager

@@ -23,6 +23,7 @@ USED = frozenset(
         "input_rate",
         "output_rate",
         "utilization",
+        "own_utilization",
         "latency_ms",
         "true_rate",
         "backlog",

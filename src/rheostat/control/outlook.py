@@ -100,7 +100,7 @@ class Outlook:
             len(replicas),
             operator.min_replicas,
             operator.max_replicas,
-            self._utilizations(name, replicas),
+            self._of_replicas(name, replicas, "utilization"),
             rate,
             value(subject, "latency_ms"),
             value(subject, "true_rate"),
@@ -117,12 +117,18 @@ class Outlook:
         subject = Subject.operator(view.operator)
         return {name: self.monitor.silence(subject, name) for name, known in figures.items() if not known}
 
-    def _utilizations(self, name: str, replicas: Replicas) -> tuple[float, ...]:
+    def busy_replicas(self, name: str) -> float | None:
+        """How many replicas an operator would keep busy all the time if it ran alone; None if that is not known."""
+        replicas = self.picture().replicas[name]
+        alone = self._of_replicas(name, replicas, "own_utilization")
+        return sum(alone) if alone else None
+
+    def _of_replicas(self, name: str, replicas: Replicas, figure: str) -> tuple[float, ...]:
         """Of every replica; those of one node share its figure, and where a node tells none the operator's counts."""
-        whole = self.monitor.value(Subject.operator(name), "utilization")
+        whole = self.monitor.value(Subject.operator(name), figure)
         found: list[float] = []
         for node, count in replicas.counts:
-            own = self.monitor.value(Subject.instance(name, node), "utilization")
+            own = self.monitor.value(Subject.instance(name, node), figure)
             known = whole if own is None else own
             if known is None:
                 return ()
@@ -184,7 +190,7 @@ class Outlook:
     def replica_views(self, operator: str) -> tuple[ReplicaView, ...]:
         """Every replica of an operator, as one who has to choose sees it."""
         replicas = self.picture().replicas[operator]
-        busy = self._utilizations(operator, replicas)
+        busy = self._of_replicas(operator, replicas, "utilization")
         nodes = [node for node, count in replicas.counts for _ in range(count)]
         return tuple(ReplicaView(node, busy[i] if busy else None, self.cpu(node)) for i, node in enumerate(nodes))
 

@@ -112,6 +112,8 @@ class ControlSettings:
     """From and to, in seconds of the day."""
     quota_replicas: int | None = None
     """In the whole application."""
+    most_together: float = 0.7
+    """How busy a query may become by operators that are scaled in and run in it together."""
     dry_run: bool = False
     """Recommend without acting."""
     memory_every: int = 0
@@ -193,6 +195,8 @@ class ControlSettings:
                 found.append(Mistake((where,), str(wrong)))
         if self.quota_replicas is not None and self.quota_replicas < 1:
             found.append(Mistake(("quota_replicas",), f"{self.quota_replicas} is below 1", "write at least 1"))
+        if not (isfinite(self.most_together) and self.most_together > 0):
+            found.append(Mistake(("most_together",), f"{self.most_together} is not a number > 0", "write 0.7, say"))
         if self.neighbours < 1:
             found.append(Mistake(("neighbours",), f"{self.neighbours} is below 1", "write at least 1"))
         return found

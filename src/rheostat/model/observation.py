@@ -90,6 +90,7 @@ FIGURES: Mapping[str, Figure] = {
     "output_rate": Figure("tuples emitted", "tuples/s", _WORK | {Of.STREAM}),
     "true_rate": Figure("tuples one replica could process if it were always busy", "tuples/s", _WORK, 120.0),
     "utilization": Figure("share of the replicas' time that processing takes: b x rate / k", "1", _WORK),
+    "own_utilization": Figure("the operator's own part of it, where others run in the same query", "1", _WORK),
     "backlog": Figure("tuples that wait in the input channels", "tuples", _WORK | {Of.STREAM}),
     "lag_seconds": Figure("age of the oldest tuple that waits", "s", _WORK),
     "batch_ms": Figure("duration of a micro-batch", "ms", _WORK),

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from rheostat.runtime.batch_cost import BatchCost, Timed, fitted_after, timed_inside
+from rheostat.runtime.batch_cost import BatchCost, Shares, Timed, fitted_after, own_row_ms, shares_of, timed_inside
 from rheostat.runtime.progress import Batch, Ledger, Worked
 
 BATCHES_FITTED = 300
 BATCHES_TIMED = 30
 """What is measured directly needs few, and follows sooner."""
 MOST_UNCERTAIN = 0.1
-"""A utilisation with a greater standard error is not told."""
+"""A utilisation with a greater standard error is not told; one above 1 may be as much less certain."""
 IDLE_MS = 1000.0
 
 
@@ -160,7 +160,8 @@ class Flow:
         self._last = fresh[-1] if fresh else self._last
         cost = self.cost() if fresh else None
         if cost is not None:
-            figures = {name: {**known, **self._costs(name, cost, inputs)} for name, known in figures.items()}
+            shares = self._shares(cost)
+            figures = {name: {**known, **self._costs(name, cost, shares, inputs)} for name, known in figures.items()}
         return Flowed(tuple(fresh), received, emitted, figures, _cpu_seconds(fresh))
 
     def _at_the_source(self, fresh: Sequence[Batch]) -> dict[str, float]:
@@ -210,18 +211,33 @@ class Flow:
         rows = _sum([self.chain.rows_in(name, batch) for batch in told])
         return sum(batch.own_code[name].wall_ms for batch in told) / rows if rows else None
 
-    def _costs(self, name: str, cost: BatchCost, inputs: Mapping[str, float]) -> dict[str, float]:
-        """The chain's cost in terms of this operator's input; see `batch_cost` for what it means."""
+    def _costs(
+        self, name: str, cost: BatchCost, shares: Shares | None, inputs: Mapping[str, float]
+    ) -> dict[str, float]:
+        """The chain's cost in terms of this operator's input; see `batch_cost` for what it means.
+
+        Where it is known who causes how much of it, the heaviest operator is as busy as the whole chain, which it could
+        relieve, and each of the others as busy as it would be without the chain.
+        """
         found = {"batch_fixed_ms": cost.fixed_ms}
         head, own = inputs.get(self.chain.operators[0]), inputs.get(name)
         if head is None or own is None:
             return found
-        if cost.uncertainty(head, self.chain.replicas) <= MOST_UNCERTAIN:
-            found["utilization"] = cost.utilization(head, self.chain.replicas)
-        if head > 0 and own > 0 and cost.true_rate is not None:
-            found["true_rate"] = cost.true_rate * own / head
-            found["batch_row_ms"] = cost.row_ms * head / own
+        busy = cost.utilization(head, self.chain.replicas)
+        part_ms = cost.row_ms if shares is None else shares.row_ms[name]
+        row_ms = cost.row_ms if shares is None or name == shares.heaviest else part_ms
+        if cost.uncertainty(head, self.chain.replicas) <= MOST_UNCERTAIN * max(1.0, busy):
+            found["utilization"] = busy * row_ms / cost.row_ms if cost.row_ms else 0.0
+            found["own_utilization"] = busy * part_ms / cost.row_ms if cost.row_ms else 0.0
+        if head > 0 and own > 0 and cost.is_significant and row_ms > 0:
+            found["true_rate"] = 1000 / row_ms * own / head
+            found["batch_row_ms"] = row_ms * head / own
         return found
+
+    def _shares(self, cost: BatchCost) -> Shares | None:
+        """How much of the cost each operator causes; None if nobody can tell."""
+        timed = self._timed()
+        return shares_of(self.chain.operators, own_row_ms(timed, self.chain.replicas), cost) if timed else None
 
     def work(self) -> BatchCost | None:
         """What the work of a batch costs per row of the head's input; None if nobody can tell."""
@@ -280,7 +296,16 @@ def _cpu_seconds(batches: Iterable[Batch]) -> dict[str, float]:
 
 
 SUMS = ("input_rate", "output_rate", "backlog", "replicas", "state_rows", "state_bytes")
-MEANS = ("utilization", "true_rate", "batch_ms", "latency_ms", "batch_fixed_ms", "batch_row_ms", "user_code_ms")
+MEANS = (
+    "utilization",
+    "own_utilization",
+    "true_rate",
+    "batch_ms",
+    "latency_ms",
+    "batch_fixed_ms",
+    "batch_row_ms",
+    "user_code_ms",
+)
 """By replica: an instance with twice the replicas counts twice."""
 
 

@@ -86,16 +86,15 @@ class _Period:
         return [Sample(subject, self.now, figures) for subject, figures in sorted(self.figures.items()) if figures]
 
 
-def more_to_do(figures: Mapping[str, float], waits: Mapping[str, float], arriving_tps: float) -> float:
+def more_to_do(read_tps: float, arriving_tps: float, lag_seconds: float) -> float:
     """How many times as busy an instance would have to be as one is that reads what it reads.
 
     One that has just come to a node that was never used reads little and lets much wait: it looks idle, and is not.
 
-    >>> more_to_do({"input_rate": 5.0}, {"lag_seconds": 20.0}, 25.0), more_to_do({"input_rate": 25.0}, {}, 0.0)
-    (5.0, 1.0)
+    >>> more_to_do(5.0, 25.0, lag_seconds=20.0), more_to_do(5.0, 25.0, lag_seconds=1.0), more_to_do(25.0, 0.0, 0.0)
+    (5.0, 1.0, 1.0)
     """
-    read_tps = figures.get("input_rate", 0.0)
-    is_behind = waits.get("lag_seconds", 0.0) >= FAR_BEHIND_SECONDS and 0 < read_tps < arriving_tps
+    is_behind = lag_seconds >= FAR_BEHIND_SECONDS and 0 < read_tps < arriving_tps
     return arriving_tps / read_tps if is_behind else 1.0
 
 
@@ -158,11 +157,12 @@ class Monitor:
             flowed = self._flowed(period, instance, status) if reached else Flowed()
             waits = self._waits(period, instance)
             arriving = waits.pop("arriving", 0.0)
-            busier = more_to_do(flowed.figures.get(instance.head, {}), waits, arriving)
+            busier = self._busier(instance, flowed, waits, arriving)
             for name in instance.operators:
                 figures = {**flowed.figures.get(name, {}), **(waits if name == instance.head else {})}
-                if "utilization" in figures:
-                    figures["utilization"] *= busier
+                for busyness in ("utilization", "own_utilization"):
+                    if busyness in figures:
+                        figures[busyness] *= busier
                 if name == instance.head and arriving > figures.get("input_rate", 0.0):
                     # What an operator that does not keep up reads is what it can do, not what it would have to.
                     figures["input_rate"] = arriving
@@ -179,6 +179,13 @@ class Monitor:
                 behind = waits or flowed.figures.get(instance.head, {})
                 doing = Doing(subject, status, int(behind.get("backlog", 0)), behind.get("lag_seconds", 0.0))
                 period.doings.append(doing)
+
+    def _busier(self, instance: Instance, flowed: Flowed, waits: Mapping[str, float], arriving_tps: float) -> float:
+        """By what waits in channels, or at the source that the instance begins with."""
+        head = flowed.figures.get(instance.head, {})
+        if self.blueprint.application.inputs[instance.head]:
+            return more_to_do(head.get("input_rate", 0.0), arriving_tps, waits.get("lag_seconds", 0.0))
+        return more_to_do(head.get("output_rate", 0.0), head.get("input_rate", 0.0), head.get("lag_seconds", 0.0))
 
     def _flowed(self, period: _Period, instance: Instance, status: InstanceStatus) -> Flowed:
         flow = self._flows[instance.number]
