@@ -112,6 +112,24 @@ def test_who_makes_a_query_busy_is_known_by_its_own_code():
     assert "true_rate" not in figures["clean"]
 
 
+def test_everybody_answers_for_its_part_of_the_time_in_the_query():
+    """Half of the batch before they wait, and theirs takes 1130 ms; learners go by this, whatever they look after."""
+    figures = Flow(JUDGED).take([judged(n, 100) for n in range(5)]).figures
+    latencies = {name: known["latency_ms"] for name, known in figures.items() if "latency_ms" in known}
+    assert latencies == pytest.approx({"judge": 0.8 * 1695, "tag": 0.2 * 1695})
+
+
+@pytest.mark.parametrize(
+    ("chain", "answers"), [(JUDGED, "clean"), (Chain(("clean", "tag"), 1, {"x": "x--clean"}), "clean")]
+)
+def test_if_nobody_knows_whose_time_it_is_the_first_that_can_be_scaled_answers(chain, answers):
+    reports = [
+        report(n, 1000 + 2.0 * n, 10, counted=dict.fromkeys(("to:clean", "to:judge", "to:tag"), 10)) for n in range(5)
+    ]
+    figures = Flow(chain).take(reports).figures
+    assert [name for name, known in figures.items() if "latency_ms" in known] == [answers]
+
+
 def test_if_most_of_it_is_sparks_own_work_all_share_it():
     def quick(number, rows):
         counted = dict.fromkeys(("to:clean", "to:judge", "to:tag"), rows)

@@ -97,6 +97,8 @@ class Flowed:
     """Figures by operator."""
     cpu_seconds: Mapping[str, float] = field(default_factory=dict)
     """Processor time in the own Python code of those operators that have any."""
+    read_tps: float = 0.0
+    """What the head reads, also of a source at which more arrives."""
 
 
 @dataclass(slots=True)
@@ -112,6 +114,8 @@ class Flow:
     _recent: deque[Batch] = field(default_factory=lambda: deque(maxlen=BATCHES_FITTED))
     _last: Batch | None = None
     """The last batch of the periods before."""
+    _shares: Shares | None = None
+    """Who causes how much of the cost, as far as that is known."""
 
     @property
     def last_batch(self) -> int:
@@ -157,12 +161,16 @@ class Flow:
         if not self.chain.inputs:
             head = self.chain.operators[0]
             figures[head] = {**figures[head], **self._at_the_source(fresh)}
+        told = self._with_the_one_before(fresh) if fresh else []
         self._last = fresh[-1] if fresh else self._last
         cost = self.cost() if fresh else None
         if cost is not None:
-            shares = self._shares(cost)
-            figures = {name: {**known, **self._costs(name, cost, shares, inputs)} for name, known in figures.items()}
-        return Flowed(tuple(fresh), received, emitted, figures, _cpu_seconds(fresh))
+            self._shares = self._shares_of(cost)
+            figures = {name: {**known, **self._costs(name, cost, inputs)} for name, known in figures.items()}
+        if (latency := time_in_chain_ms(told, self.chain.idle_ms)) is not None:
+            figures = {name: {**known, **self.part_of(name, latency)} for name, known in figures.items()}
+        read_tps = inputs.get(self.chain.operators[0], 0.0)
+        return Flowed(tuple(fresh), received, emitted, figures, _cpu_seconds(fresh), read_tps)
 
     def _at_the_source(self, fresh: Sequence[Batch]) -> dict[str, float]:
         """What a source has that was not read, what comes in there, and how far behind that is, where it tells.
@@ -192,9 +200,6 @@ class Flow:
             found["batch_ms"] = sum(batch.duration_ms for batch in fresh) / len(fresh)
             if (own := self._own_code_ms(name, fresh)) is not None:
                 found["user_code_ms"] = own
-            told = self._with_the_one_before(fresh)
-            if name == self.chain.operators[0] and (latency := time_in_chain_ms(told, self.chain.idle_ms)) is not None:
-                found["latency_ms"] = latency
             if name == self.chain.stateful and fresh[-1].state_rows is not None:
                 found["state_rows"] = float(fresh[-1].state_rows)
                 found["state_bytes"] = float(fresh[-1].state_bytes or 0)
@@ -211,9 +216,19 @@ class Flow:
         rows = _sum([self.chain.rows_in(name, batch) for batch in told])
         return sum(batch.own_code[name].wall_ms for batch in told) / rows if rows else None
 
-    def _costs(
-        self, name: str, cost: BatchCost, shares: Shares | None, inputs: Mapping[str, float]
-    ) -> dict[str, float]:
+    def part_of(self, name: str, latency_ms: float) -> dict[str, float]:
+        """What an operator answers for of the time that rows are in the chain; together it is all of it.
+
+        As much as it causes. If nobody knows that, one operator answers for everything: the first that is no source,
+        since a source cannot be scaled.
+        """
+        if self._shares is None:
+            first = self.chain.operators[0 if self.chain.inputs or not self.chain.operators[1:] else 1]
+            return {"latency_ms": latency_ms} if name == first else {}
+        part = self._shares.row_ms[name] / sum(self._shares.row_ms.values())
+        return {"latency_ms": part * latency_ms} if part > 0 else {}
+
+    def _costs(self, name: str, cost: BatchCost, inputs: Mapping[str, float]) -> dict[str, float]:
         """The chain's cost in terms of this operator's input; see `batch_cost` for what it means.
 
         Where it is known who causes how much of it, the heaviest operator is as busy as the whole chain, which it could
@@ -223,7 +238,7 @@ class Flow:
         head, own = inputs.get(self.chain.operators[0]), inputs.get(name)
         if head is None or own is None:
             return found
-        busy = cost.utilization(head, self.chain.replicas)
+        busy, shares = cost.utilization(head, self.chain.replicas), self._shares
         part_ms = cost.row_ms if shares is None else shares.row_ms[name]
         row_ms = cost.row_ms if shares is None or name == shares.heaviest else part_ms
         if cost.uncertainty(head, self.chain.replicas) <= MOST_UNCERTAIN * max(1.0, busy):
@@ -234,7 +249,7 @@ class Flow:
             found["batch_row_ms"] = row_ms * head / own
         return found
 
-    def _shares(self, cost: BatchCost) -> Shares | None:
+    def _shares_of(self, cost: BatchCost) -> Shares | None:
         """How much of the cost each operator causes; None if nobody can tell."""
         timed = self._timed()
         return shares_of(self.chain.operators, own_row_ms(timed, self.chain.replicas), cost) if timed else None
@@ -276,8 +291,8 @@ def time_in_chain_ms(batches: Sequence[Batch], idle_ms: float = IDLE_MS) -> floa
     """Mean time of a row from its arrival to the commit of its batch; None if it cannot be told.
 
     Rows of a batch arrived evenly since the batch before was planned: on average half that time ago. Between two
-    batches that are far apart there was nothing to do, so what the later one holds has just arrived. It is told of the
-    head: to its queue a chain is one operator, and the rows are in all of it at once.
+    batches that are far apart there was nothing to do, so what the later one holds has just arrived. To its queue a
+    chain is one operator: the rows are in all of it at once.
     """
     pairs = [(before, batch) for before, batch in pairwise(batches) if batch.rows_read]
     rows = sum(batch.rows_read for _, batch in pairs)

@@ -22,6 +22,7 @@ from rheostat.runtime.response import ResponseTimes
 from rheostat.runtime.specs import Blueprint
 from rheostat.runtime.symptoms import Doing, Patience, Symptom, Watch, silent_nodes
 
+BUSYNESS = ("utilization", "own_utilization")
 FAR_BEHIND_SECONDS = 5.0
 """By what has waited for so long it is known well enough what arrives."""
 
@@ -86,16 +87,13 @@ class _Period:
         return [Sample(subject, self.now, figures) for subject, figures in sorted(self.figures.items()) if figures]
 
 
-def more_to_do(read_tps: float, arriving_tps: float, lag_seconds: float) -> float:
-    """How many times as busy an instance would have to be as one is that reads what it reads.
+def more_to_do(read_tps: float, arriving_tps: float) -> float:
+    """How many times as much an instance would have to read as it does.
 
-    One that has just come to a node that was never used reads little and lets much wait: it looks idle, and is not.
-
-    >>> more_to_do(5.0, 25.0, lag_seconds=20.0), more_to_do(5.0, 25.0, lag_seconds=1.0), more_to_do(25.0, 0.0, 0.0)
+    >>> more_to_do(5.0, 25.0), more_to_do(25.0, 24.0), more_to_do(0.0, 24.0)
     (5.0, 1.0, 1.0)
     """
-    is_behind = lag_seconds >= FAR_BEHIND_SECONDS and 0 < read_tps < arriving_tps
-    return arriving_tps / read_tps if is_behind else 1.0
+    return max(1.0, arriving_tps / read_tps) if read_tps > 0 else 1.0
 
 
 class Monitor:
@@ -156,19 +154,21 @@ class Monitor:
             status = answers.statuses.get(instance.name, InstanceStatus(instance.name, "stopped"))
             flowed = self._flowed(period, instance, status) if reached else Flowed()
             waits = self._waits(period, instance)
+            more, lag_seconds = self._behind(instance, flowed, waits)
             arriving = waits.pop("arriving", 0.0)
-            busier = self._busier(instance, flowed, waits, arriving)
             for name in instance.operators:
                 figures = {**flowed.figures.get(name, {}), **(waits if name == instance.head else {})}
-                for busyness in ("utilization", "own_utilization"):
-                    if busyness in figures:
-                        figures[busyness] *= busier
-                if name == instance.head and arriving > figures.get("input_rate", 0.0):
-                    # What an operator that does not keep up reads is what it can do, not what it would have to.
-                    figures["input_rate"] = arriving
-                if name == instance.head and waits.get("backlog") and not flowed.batches:
+                if lag_seconds >= FAR_BEHIND_SECONDS:
+                    # One that has just come to a node that was never used reads little: it looks idle, and is not.
+                    figures |= {busy: more * figures[busy] for busy in BUSYNESS if busy in figures}
+                # What operators that do not keep up read is what they can do, not what they would have to.
+                if name == instance.head:
+                    figures |= {"input_rate": arriving} if arriving > figures.get("input_rate", 0.0) else {}
+                elif "input_rate" in figures:
+                    figures["input_rate"] *= more
+                if waits.get("backlog") and not flowed.batches:
                     # No batch has ended, so nothing was measured; but what waits takes as long as it has waited.
-                    figures.setdefault("latency_ms", 1000 * waits["lag_seconds"])
+                    figures |= self._flows[instance.number].part_of(name, 1000 * waits["lag_seconds"])
                 period.add_instance(name, instance.node, figures)
             self._add_rates(period, flowed)
             for name, seconds in flowed.cpu_seconds.items():
@@ -180,12 +180,12 @@ class Monitor:
                 doing = Doing(subject, status, int(behind.get("backlog", 0)), behind.get("lag_seconds", 0.0))
                 period.doings.append(doing)
 
-    def _busier(self, instance: Instance, flowed: Flowed, waits: Mapping[str, float], arriving_tps: float) -> float:
-        """By what waits in channels, or at the source that the instance begins with."""
-        head = flowed.figures.get(instance.head, {})
+    def _behind(self, instance: Instance, flowed: Flowed, waits: Mapping[str, float]) -> tuple[float, float]:
+        """How many times as much it would have to read, and for how long the oldest of that has waited."""
         if self.blueprint.application.inputs[instance.head]:
-            return more_to_do(head.get("input_rate", 0.0), arriving_tps, waits.get("lag_seconds", 0.0))
-        return more_to_do(head.get("output_rate", 0.0), head.get("input_rate", 0.0), head.get("lag_seconds", 0.0))
+            return more_to_do(flowed.read_tps, waits["arriving"]), waits["lag_seconds"]
+        source = flowed.figures.get(instance.head, {})
+        return more_to_do(flowed.read_tps, source.get("input_rate", 0.0)), source.get("lag_seconds", 0.0)
 
     def _flowed(self, period: _Period, instance: Instance, status: InstanceStatus) -> Flowed:
         flow = self._flows[instance.number]
