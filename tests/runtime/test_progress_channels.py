@@ -230,12 +230,13 @@ def test_who_lets_more_wait_than_it_reads_is_as_busy_as_all_of_it_would_keep_it(
     assert seen.value(Subject.operator("op0"), "utilization") == pytest.approx(ROW_MS / 1000 * has_to / 3)
 
 
-def test_a_query_that_begins_with_a_source_is_as_busy_as_what_comes_in_there(tmp_path):
+def test_of_a_query_that_begins_with_a_source_all_operators_have_to_do_what_comes_in_there(tmp_path):
     """It reads a third of what comes in: as much as it can, so nothing else shows that it is too slow."""
-    blueprint, plan, nodes = made_up(tmp_path, 3, 1)
+    blueprint, plan, nodes = made_up(tmp_path, 1, 1)
+    assert [instance.operators for instance in plan.instances] == [("source", "op0", "out")]
     told, nodes["n0"].batches = nodes["n0"].progress, 20
 
-    def busy(arriving):
+    def seen(arriving):
         """A batch reads 100 rows on average while so many arrive."""
 
         def progress(instance, after=-1):
@@ -246,13 +247,16 @@ def test_a_query_that_begins_with_a_source_is_as_busy_as_what_comes_in_there(tmp
                 one["sources"] = [{"numInputRows": rows, "startOffset": None, **end}]
                 one["sink"] = {"description": "channels", "numOutputRows": rows}
                 one["durationMs"] = {"addBatch": 40 + ROW_MS * rows, "triggerExecution": 90 + ROW_MS * rows}
-            return reports if instance.startswith("source") else []
+            return reports
 
         nodes["n0"].progress = progress
         samples = Monitor(blueprint, nodes, MonitorSettings(period_seconds=10)).samples(plan, 1010)
-        return Observation(0).updated(samples, 1010).value(Subject.operator("source"), "utilization")
+        found = Observation(0).updated(samples, 1010)
+        return {name: found.value(Subject.operator("op0"), name) for name in ("utilization", "input_rate")}
 
-    assert busy(arriving=300) == pytest.approx(3 * busy(arriving=100), rel=0.05)
+    at_ease, behind = seen(arriving=100), seen(arriving=300)
+    assert at_ease["input_rate"] == pytest.approx(200, rel=0.05)
+    assert behind == pytest.approx({name: 3 * value for name, value in at_ease.items()}, rel=0.05)
 
 
 ROW_MS = 0.5
