@@ -124,7 +124,7 @@ def test_it_is_changed_stopped_and_taken_up_again_and_no_word_is_lost(tmp_path):
         end(again)
     assert (again.returncode, "taking word-count up again" in out) == (0, True), out
     assert place.counts() == answer(sentence(Draw(SEED, index))[0] for index in range(SENTENCES))
-    code, told = place.ask("results", "--latest-by", "word", "--last", "1000")
+    code, told = place.ask("results", "--latest-by", "word", "--last", "10000")
     assert {row["word"]: row["count"] for row in told["rows"]} == place.counts()
     assert not (place.directory / "controller.json").exists()
     assert place.left_behind() == ([], [])
