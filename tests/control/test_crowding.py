@@ -1,6 +1,6 @@
 """Operators that run in one query share its time: nobody is scaled in only to be scaled out of it again."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given
@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rheostat.control.building import build
 from rheostat.control.crowding import Crowding
+from rheostat.control.replay import Replay
 from rheostat.control.scheduling import run
 from rheostat.control.settings import ControlSettings
 from rheostat.errors import InvalidModel
@@ -50,8 +51,9 @@ class FusingWorld(StillWorld):
 def watched(world, *, fuses=True, until=1200.0, **settings):
     chosen = ControlSettings("edf", period_seconds=10.0, averaging_seconds=10.0, settle_seconds=5.0, **settings)
     parts = world.world()
-    control = build(chosen, type(parts)(**{**vars(parts), "fuses": fuses}))
+    control = build(chosen, replace(parts, fuses=fuses))
     run(control.loops, world.clock, until)
+    world.replay = Replay.of(control)
     return world
 
 
@@ -69,6 +71,12 @@ def test_the_operator_that_makes_a_query_busy_is_scaled_out_of_it_and_stays_ther
     assert len(world.changes) == 1
     reasons = {refusal["reason"] for entry in world.entries("decision") for refusal in entry["refusals"]}
     assert reasons == {"in one query with parse and tag it would be 85% busy, more than 70%"}
+
+
+def test_its_journal_can_be_repeated():
+    world = watched(busy_together(), placement=HOME)
+    assert any(entry["refusals"] for entry in world.entries("decision"))
+    assert list(world.replay.differences(world.journal)) == []
 
 
 def test_without_this_it_would_come_and_go():

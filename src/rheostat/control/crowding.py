@@ -14,6 +14,8 @@ from rheostat.model.fragments import Fragment, fragments
 from rheostat.model.reconfiguration import ChangeKind
 from rheostat.policies.requests import Refusal, Request
 
+CROWDING = "crowding"
+
 
 @dataclass(frozen=True, slots=True)
 class Crowding:
@@ -37,7 +39,7 @@ class Crowding:
             wanted = {**placed, name: request.change.after}
             reason = self._reason(name, placed, wanted) if request.kind is ChangeKind.SCALE_IN else ""
             if reason:
-                refused.append(Refusal(request, "crowding", reason))
+                refused.append(Refusal(request, CROWDING, reason))
             else:
                 placed = wanted
                 kept.append(request)

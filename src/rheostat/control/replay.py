@@ -10,6 +10,7 @@ from typing import Any
 
 from rheostat.control.application_manager import APPLICATION_PROPOSAL
 from rheostat.control.building import Control
+from rheostat.control.crowding import CROWDING
 from rheostat.control.decisions import DECISION, Decision
 from rheostat.control.knowledge import Knowledge
 from rheostat.control.measured_network import MeasuredNetwork
@@ -121,9 +122,13 @@ class Replay:
         late = [refusal.request for refusal in stale]
         current = [request for request in then.requests if request not in late]
         kept, conflicts = without_conflicts(current)
+        # And so was how busy operators would be together.
+        crowds = tuple(refusal for refusal in then.refusals if refusal.by == CROWDING)
+        too_many = [refusal.request for refusal in crowds]
+        kept = [request for request in kept if request not in too_many]
         memory = self._memories.get(DECISION, self.granting.begin())
         granted, self._memories[DECISION] = self.granting.grant(kept, then.seen, memory)
-        return then, Decision.of(then.by, then.seen, then.requests, (*stale, *conflicts), granted)
+        return then, Decision.of(then.by, then.seen, then.requests, (*stale, *conflicts, *crowds), granted)
 
     def _region(self, entry: Entry) -> tuple[object, object] | None:
         if self.regions is None:
