@@ -165,7 +165,12 @@ def test_scaling_keeps_to_the_nodes_an_operator_may_run_on_and_never_spreads_wha
     assert (dict(after["lines"].counts), dict(after["table"].counts)) == ({"n1": 2}, {"n1": 2})
 
 
+def nodes(*lost):
+    return [{"name": name, "capacity": 3.0, "used": 2.0, "lost": name in lost} for name in ("n1", "n2")]
+
+
 STATUS = {
+    "nodes": nodes(),
     "state": "running",
     "seconds": 12.0,
     "sources_tps": {"lines": 40.0},
@@ -188,7 +193,7 @@ def test_the_view_tells_how_busy_operators_are_and_leaves_out_what_is_not_known(
     status = {
         **STATUS,
         "application": "words",
-        "nodes": [{"name": "n1", "capacity": 3.0, "used": 2.0}],
+        "nodes": nodes("n2"),
         "deployment": {"lines": {"n1": 1}, "split": {"n2": 2}, "out": {"n1": 1}},
         "streams": [{"from": "lines", "to": "split", "inside": False, "rate_tps": 40.0, "lag_rows": 7}],
         "instances": [],
@@ -200,6 +205,8 @@ def test_the_view_tells_how_busy_operators_are_and_leaves_out_what_is_not_known(
     assert lines["split"][2:7] == ["2", "n2:2", "40.2", "63%", "15.8"]
     assert lines["out"][2:] == ["1", "n1:1"]
     assert lines["lines"][2:] == ["1", "n1:1", "split", "(40/s,", "7", "waiting)"]
+    assert "node n2 is lost: others run what ran there" in out.getvalue()
+    assert "node n1 is lost" not in out.getvalue()
 
 
 def test_without_a_terminal_news_are_told_once():
@@ -211,6 +218,15 @@ def test_without_a_terminal_news_are_told_once():
     assert told[:2] == ["10:00:00 done: w (paused 1.25 s)", STATUS["failures"][0]]
     assert told[2].endswith("split is scaled out")
     assert len(told) == 4
+
+
+def test_nodes_that_are_lost_and_back_are_told_each_time():
+    out = io.StringIO()
+    lines = Lines(out)
+    for lost in ((), ("n2",), ("n2",), (), ("n2",)):
+        lines.show({**STATUS, "nodes": nodes(*lost)})
+    told = [line[9:] for line in out.getvalue().splitlines() if line[9:].startswith("node ")]
+    assert told == ["node n2 is lost: others run what ran there", "node n2 is back", told[0]]
 
 
 def test_masters_and_settings_of_spark_are_for_all_nodes_or_for_one():

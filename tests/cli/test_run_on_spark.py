@@ -6,6 +6,7 @@ Begun with all nodes in one process and taken up again with a process each; neit
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -16,7 +17,7 @@ from examples.word_count.answer import answer
 from examples.word_count.sentences import sentence
 
 from rheostat.assembly.outposts import TOLD_BY
-from rheostat.runtime.agent_address import address_of
+from rheostat.runtime.agent_address import address_file, address_of
 from rheostat.runtime.channels.channel import load_channel
 from rheostat.runtime.journal_sqlite import SqliteJournal
 from rheostat.runtime.layout import Layout
@@ -33,6 +34,7 @@ app = application("30", total={SENTENCES}, seed={SEED})
 """
 NODES = "kind: infrastructure\nname: two\nnodes: [{name: n1, resources: 8}, {name: n2, resources: 8}]\n"
 PATIENCE_SECONDS = 240
+WANTED = answer(sentence(Draw(SEED, index))[0] for index in range(SENTENCES))
 
 
 def command(*arguments):
@@ -123,10 +125,46 @@ def test_it_is_changed_stopped_and_taken_up_again_and_no_word_is_lost(tmp_path):
     finally:
         end(again)
     assert (again.returncode, "taking word-count up again" in out) == (0, True), out
-    assert place.counts() == answer(sentence(Draw(SEED, index))[0] for index in range(SENTENCES))
+    assert place.counts() == WANTED
     code, told = place.ask("results", "--latest-by", "word", "--last", "10000")
     assert {row["word"]: row["count"] for row in told["rows"]} == place.counts()
     assert not (place.directory / "controller.json").exists()
+    assert place.left_behind() == ([], [])
+
+
+@pytest.mark.spark
+def test_others_run_what_a_dead_agent_ran_until_its_spark_is_warm_again(tmp_path):
+    place, seen = Place(tmp_path), []
+    process = place.start("--nodes", "process", "--for", str(PATIENCE_SECONDS))
+
+    def counter():
+        """Where the counter runs, whether n2 is lost, and the last batch that is done."""
+        _, told = place.ask("status")
+        one = next(one for one in told["instances"] if "counter" in one["operators"])
+        seen.append((one["runs_on"], next(n["lost"] for n in told["nodes"] if n["name"] == "n2"), one["committed"]))
+        return seen[-1]
+
+    try:
+        wait_until((place.directory / "controller.json").exists, process)
+        wait_until(lambda: bool(place.counts()), process)
+        code, told = place.ask("move", "counter", "n2")
+        assert (code, told["effect"]) == (0, "done"), told
+        wait_until(lambda: counter()[0] == "n2", process)
+        pid = json.loads(address_file(place.directory, "n2").read_text())["pid"]
+        os.killpg(pid, signal.SIGKILL)
+        wait_until(lambda: counter()[:2] == ("n1", True), process)
+        then = seen[-1][2]
+        wait_until(lambda: counter()[2] >= then + 3, process)
+        assert seen[-1][:2] == ("n1", True), "it did not wait for a Spark to start"
+        wait_until(lambda: counter()[:2] == ("n2", False), process)
+        wait_until(lambda: sum(place.counts().values()) == sum(WANTED.values()), process)
+        assert place.ask("stop")[0] == 0
+        out, _ = process.communicate(timeout=60)
+    finally:
+        end(process)
+    assert place.counts() == WANTED
+    assert "node n2 is lost" in out
+    assert "node n2 is back" in out
     assert place.left_behind() == ([], [])
 
 
@@ -173,7 +211,7 @@ def test_application_and_managers_go_on_without_their_controller_and_the_next_on
         assert again.returncode == 0, out
     finally:
         end(process)
-    assert place.counts() == answer(sentence(Draw(SEED, index))[0] for index in range(SENTENCES))
+    assert place.counts() == WANTED
     assert place.left_behind() == ([], [])
     proposed = [entry.at_seconds for entry in journaled(place, "proposal")]
     told = [tuple(entry.facts[TOLD_BY]) for entry in journaled(place) if TOLD_BY in entry.facts]

@@ -78,6 +78,26 @@ def test_a_node_that_does_not_come_is_given_up_and_asked_for_again():
     assert len(town.world.coming) == 1
 
 
+def test_what_the_provider_has_no_more_of_is_refused_with_its_reason():
+    """It has a limit of its own: a node that is lost and may come back counts there, and is not to be seen here."""
+    world = StillWorld(at=nodes(3, 1.0))
+    start, asked = world.start, []
+
+    def limited(kind, region):
+        if len(asked) == 2:
+            raise ValueError("there are 5 nodes already, and may be 5")
+        asked.append(start(kind, region))
+        return asked[-1]
+
+    world.start = limited
+    town = Town(world)
+    town.minute(0)
+    assert [node.name for node in world.coming] == asked == list(town.region.requested)
+    assert world.entries("nodes")[0]["started"] == asked
+    assert town.told()[0]["refused"] == "start 3 small"
+    assert town.told()[0]["reason"] == "there are 5 nodes already, and may be 5"
+
+
 def test_empty_nodes_beyond_the_target_are_stopped():
     town = Town(StillWorld(at=nodes(10, 1.0)))
     town.minute(0)

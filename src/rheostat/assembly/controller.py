@@ -237,7 +237,7 @@ class Controller:
         """Everything that is shown."""
         deployment = self.runtime.deployment()
         use = resource_use(Placed(self.application, self.infrastructure, deployment)).tolist()
-        seen = self._seen
+        seen, up = self._seen, {node.name for node in self.runtime.nodes_up()}
         return {
             "application": self.application.name,
             "directory": str(self.runtime.blueprint.layout.root),
@@ -245,7 +245,7 @@ class Controller:
             "seconds": round(time.monotonic() - self._began, 1),
             "deployment": {name: dict(replicas.counts) for name, replicas in deployment.items()},
             "nodes": [
-                {"name": node.name, "capacity": node.capacity, "used": used}
+                {"name": node.name, "capacity": node.capacity, "used": used, "lost": node.name not in up}
                 for node, used in zip(self.infrastructure.nodes, use, strict=True)
             ],
             "sources_tps": seen.sources,

@@ -86,10 +86,11 @@ class Look:
         blueprint, now_ms = self._runtime.blueprint, time.time_ns() // 1_000_000
         plan = self._runtime.plan
         heads = {instance.head for instance in plan.instances}
-        seen = Seen()
+        seen, stand_ins = Seen(), self._runtime.stand_ins()
         for instance in plan.instances:
             one = statuses.get(instance.name, InstanceStatus(instance.name, "starting"))
-            facts = {"operators": list(instance.operators), "node": instance.node, "replicas": instance.replicas}
+            places = {"node": instance.node, "runs_on": stand_ins.get(instance.name, instance.node)}
+            facts = {"operators": list(instance.operators), **places, "replicas": instance.replicas}
             counted = {"planned": one.planned, "committed": one.committed}
             seen.instances.append({"name": one.name, "state": one.state, **facts, **counted, "error": one.error})
             # One that failed is started again in the same round; it counts if that did not help, or cannot.

@@ -24,6 +24,7 @@ def run_view(application: Application, status: Mapping[str, Any]) -> Group:
         Text(f"slots in use: {nodes}", "bright_black"),
         _graph(application, status),
     ]
+    parts += [Text(lost_line(name), "yellow") for name in lost_nodes(status)]
     for change in status["changes"]:
         parts.append(Text(change_line(change), STYLES[change["effect"]]))
     control = status["control"]
@@ -49,6 +50,16 @@ def summary(status: Mapping[str, Any]) -> str:
     if (times := status["response_ms"]) is not None:
         parts.append(f"response {times['p50'] / 1000:.1f} s, p95 {times['p95'] / 1000:.1f} s")
     return ", ".join(parts)
+
+
+def lost_nodes(status: Mapping[str, Any]) -> list[str]:
+    """Names of those that are lost."""
+    return [node["name"] for node in status["nodes"] if node["lost"]]
+
+
+def lost_line(name: str) -> str:
+    """What a lost node means, in words."""
+    return f"node {name} is lost: others run what ran there"
 
 
 def change_line(change: Mapping[str, Any]) -> str:

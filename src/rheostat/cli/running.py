@@ -17,7 +17,7 @@ from rheostat.assembly.recording_file import RecordingFile
 from rheostat.cli.control_inputs import Steered
 from rheostat.cli.output import answer_json, page, warn
 from rheostat.cli.run_inputs import Wanted
-from rheostat.cli.run_view import change_line, run_view, story_line, summary
+from rheostat.cli.run_view import change_line, lost_line, lost_nodes, run_view, story_line, summary
 from rheostat.control.clocks import SystemClock
 from rheostat.control.lessons import teach
 from rheostat.control.profile import Profile
@@ -166,9 +166,14 @@ class Lines:
         self._last = -LINE_SECONDS
         self._state = ""
         self._known: set[str] = set()
+        self._lost: set[str] = set()
 
     def show(self, status: Mapping[str, Any]) -> None:
         """Changes and failures once, a summary every few seconds and whenever the state is another."""
+        lost, there = set(lost_nodes(status)), {node["name"] for node in status["nodes"]}
+        for name in sorted((lost ^ self._lost) & there):
+            self._say(f"{time.strftime('%H:%M:%S')} {lost_line(name) if name in lost else f'node {name} is back'}")
+        self._lost = lost
         news = [change_line(change) for change in status["changes"]] + list(status["failures"])
         news += [story_line(story) for story in (status["control"] or {}).get("stories", [])]
         for line in news:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from rheostat.control.application_manager import ApplicationManager
 from rheostat.control.ports import Entry, Journal, Json
 from rheostat.control.region_manager import RegionManager
-from rheostat.policies.infrastructure import AcceptUnlessOccupied
+from rheostat.policies.infrastructure import AcceptUnlessOccupied, RegionRefusal
 
 INFRASTRUCTURE = "infrastructure"
 
@@ -43,15 +43,14 @@ class InfrastructureManager:
         by_region = {manager.region: manager for manager in self.regions}
         proposals = [(manager.region, manager.proposal) for manager in self.regions if manager.proposal is not None]
         granted, refused = self.policy.accepted(proposals, self._nodes())
-        for refusal in refused:
-            self._tell(now_seconds, {"refused": refusal.what, "region": refusal.region, "reason": refusal.reason})
+        self._refuse(refused, now_seconds)
         for region, proposal in granted:
             manager = by_region[region]
             manager.proposal = None
             empty = [node for node in proposal.stop if not self._occupants(node)]
             for node in empty:
                 self._settle(node)
-            manager.carry_out(replace(proposal, stop=tuple(empty), vacate=()), now_seconds)
+            self._refuse(manager.carry_out(replace(proposal, stop=tuple(empty), vacate=()), now_seconds), now_seconds)
             for node in proposal.vacate:
                 self._ask(manager, node, now_seconds)
 
@@ -97,6 +96,10 @@ class InfrastructureManager:
             application.leaving.forget(node)
         for manager in self.regions:
             manager.leaving.discard(node)
+
+    def _refuse(self, refused: Sequence[RegionRefusal], now_seconds: float) -> None:
+        for refusal in refused:
+            self._tell(now_seconds, {"refused": refusal.what, "region": refusal.region, "reason": refusal.reason})
 
     def _tell(self, now_seconds: float, facts: dict[str, Json]) -> None:
         self.journal.append(Entry(INFRASTRUCTURE, now_seconds, {"by": self.name, **facts}))

@@ -11,6 +11,7 @@ from rheostat.control.outlook import Outlook
 from rheostat.control.ports import Entry, Journal, Json, NodeProvider
 from rheostat.model.observation import Subject
 from rheostat.model.resources import Node
+from rheostat.policies.infrastructure import RegionRefusal
 from rheostat.policies.region import RegionProposal, RegionView, RentedNode, TargetCapacity
 
 REGION_PROPOSAL, NODES = "region proposal", "nodes"
@@ -59,21 +60,30 @@ class RegionManager:
         kinds = tuple((kind.name, int(kind.capacity)) for kind in self.provider.kinds())
         return RegionView(self.region, now_seconds, (*nodes, *coming), kinds)
 
-    def carry_out(self, granted: RegionProposal, now_seconds: float) -> None:
-        """Starts and stops what may be started and stopped."""
+    def carry_out(self, granted: RegionProposal, now_seconds: float) -> list[RegionRefusal]:
+        """Starts and stops what may be started and stopped; tells what the provider has not got."""
         for node in granted.stop:
             self.provider.stop(node)
             self.leaving.discard(node)
-        started = [] if granted.kind is None else self._started(granted.kind, granted.start, now_seconds)
+        started, refused = ([], []) if granted.kind is None else self._started(granted.kind, granted.start, now_seconds)
         if started or granted.stop:
             facts = {"by": self.name, "started": started, "stopped": list(granted.stop), "reason": granted.reason}
             self.journal.append(Entry(NODES, now_seconds, facts))
+        return refused
 
-    def _started(self, kind: str, count: int, now_seconds: float) -> list[str]:
+    def _started(self, kind: str, count: int, now_seconds: float) -> tuple[list[Json], list[RegionRefusal]]:
+        """Names of those that were asked for, and why there are no more of them."""
         capacity = next(int(each.capacity) for each in self.provider.kinds() if each.name == kind)
-        names = [self.provider.start(kind, self.region) for _ in range(count)]
-        self.requested.update(dict.fromkeys(names, (capacity, now_seconds)))
-        return names
+        names: list[Json] = []
+        for _ in range(count):
+            try:
+                name = self.provider.start(kind, self.region)
+            except ValueError as refusal:
+                # The provider has its own limit, and counts nodes that are lost and may come back.
+                return names, [RegionRefusal(self.region, f"start {count - len(names)} {kind}", str(refusal))]
+            self.requested[name] = (capacity, now_seconds)
+            names.append(name)
+        return names, []
 
     def _nodes_up(self) -> list[Node]:
         return [node for node in self.outlooks[0].picture().infrastructure.nodes if node.region == self.region]

@@ -38,17 +38,7 @@ CALM_PERCENT, CALM_PATIENCE_SECONDS = 70.0, 60.0
 
 def main() -> None:
     """`python -m rheostat.runtime.agent --node n1 --slots 2 --root DIR [--master local[2]]`."""
-    parser = argparse.ArgumentParser(prog="rheostat node")
-    parser.add_argument("--node", required=True)
-    parser.add_argument("--slots", type=int, default=1)
-    parser.add_argument("--root", type=Path, required=True)
-    parser.add_argument("--master", default="local")
-    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark")
-    parser.add_argument("--while-alive", type=int, default=0, metavar="PID", help="ends when this process is gone")
-    parser.add_argument(
-        "--linger", type=float, default=0.0, metavar="SECONDS", help="ends when nobody asks for so long"
-    )
-    chosen = parser.parse_args()
+    chosen = _arguments()
     token = os.environ.pop(TOKEN_VARIABLE, "")
     if len(token) < 16:
         sys.exit(f"{TOKEN_VARIABLE} must hold a token of at least 16 characters")
@@ -62,7 +52,7 @@ def main() -> None:
     # Small answers at once: waiting to fill a packet would cost 40 ms a call.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     # Told before Spark is up: a controller that comes meanwhile finds it, asks, and is answered when it is.
-    tell_address(chosen.root, chosen.node, listening.getsockname()[1], token)
+    tell_address(chosen.root, chosen.node, listening.getsockname()[1], token, up=False)
     overrides = dict(setting.split("=", 1) for setting in chosen.setting)
     settings = SparkSettings(chosen.master, overrides)
     spark = create_session(settings, chosen.slots, f"rheostat {chosen.node}")
@@ -74,15 +64,18 @@ def main() -> None:
         return discover(spark, read_application(place))
 
     outpost = OutpostHost(node, chosen.root)
-    heard = Heard(agent_app(node, token, chosen.root, columns, outpost.exchange))
+    warm = threading.Event()
+    heard = Heard(agent_app(node, token, chosen.root, columns, outpost.exchange, is_warm=warm.is_set))
     server = uvicorn.Server(uvicorn.Config(heard, log_level="error", access_log=False))
     # Once more: now there are Python workers to be tidied up after.
-    tell_address(chosen.root, chosen.node, listening.getsockname()[1], token)
+    tell_address(chosen.root, chosen.node, listening.getsockname()[1], token, up=True)
     if chosen.linger:
         threading.Thread(target=_end_when_forgotten, args=(heard, chosen.linger, server), daemon=True).start()
     if settings.is_local:
         folder = Layout(chosen.root).scratch(chosen.node) / "rehearsal"
-        threading.Thread(target=_rehearse_when_idle, args=(node, spark, folder), daemon=True).start()
+        threading.Thread(target=_rehearse_when_idle, args=(node, spark, folder, warm), daemon=True).start()
+    else:
+        warm.set()
     if chosen.while_alive:
         threading.Thread(target=_end_with, args=(chosen.while_alive, server), daemon=True).start()
     try:
@@ -92,6 +85,20 @@ def main() -> None:
         node.kill()
         spark.stop()
         claim.close()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="rheostat node")
+    parser.add_argument("--node", required=True)
+    parser.add_argument("--slots", type=int, default=1)
+    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("--master", default="local")
+    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark")
+    parser.add_argument("--while-alive", type=int, default=0, metavar="PID", help="ends when this process is gone")
+    parser.add_argument(
+        "--linger", type=float, default=0.0, metavar="SECONDS", help="ends when nobody asks for so long"
+    )
+    return parser.parse_args()
 
 
 class Heard:
@@ -107,8 +114,11 @@ class Heard:
         await self._app(scope, receive, send)
 
 
-def _rehearse_when_idle(node: SparkNode, spark: SparkSession, folder: Path) -> None:
-    """Once, if nobody has found anything to do for this node by then: so that the first operator finds it ready."""
+def _rehearse_when_idle(node: SparkNode, spark: SparkSession, folder: Path, warm: threading.Event) -> None:
+    """Once, if nobody has found anything to do for this node by then: so that the first operator finds it ready.
+
+    Whatever comes of it, the node is as warm then as it will be without real work.
+    """
     time.sleep(IDLE_SECONDS)
     deadline = time.monotonic() + CALM_PATIENCE_SECONDS
     # Nodes that share a machine start together with what runs on the others, which must not wait for this.
@@ -116,6 +126,7 @@ def _rehearse_when_idle(node: SparkNode, spark: SparkSession, folder: Path) -> N
         continue
     if node.is_idle and rehearsed(spark, folder, lambda: not node.is_idle):
         sys.stderr.write(f"node {node.name} has rehearsed\n")
+    warm.set()
 
 
 def _end_with(pid: int, server: uvicorn.Server) -> None:

@@ -55,12 +55,16 @@ def address_of(root: Path, node: str) -> tuple[int, str]:
     return int(told["port"]), str(told["token"])
 
 
-def tell_address(root: Path, node: str, port: int, token: str) -> None:
-    """Where an agent is and with which token, for its peers and for a controller that comes later."""
+def tell_address(root: Path, node: str, port: int, token: str, *, up: bool) -> None:
+    """Where an agent is and with which token, for its peers and for a controller that comes later.
+
+    One that is not up yet has nothing that runs there; whoever asks it is answered when its Spark is.
+    """
     path = address_file(root, node)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w") as file:
-        json.dump({"port": port, "pid": os.getpid(), "token": token, "workers": workers_folder()}, file)
+        told = {"port": port, "pid": os.getpid(), "token": token, "up": up, "workers": workers_folder()}
+        json.dump(told, file)
     temporary.replace(path)

@@ -35,6 +35,8 @@ def agent_app(
     root: Path,
     discover: Callable[[str], dict[str, Columns]],
     exchange: Callable[[dict[str, Any]], dict[str, Any]] = no_managers,
+    *,
+    is_warm: Callable[[], bool] = lambda: True,
 ) -> FastAPI:
     """The web application of one node."""
     app = guarded_app(token, LEAST_TOKEN)
@@ -56,7 +58,7 @@ def agent_app(
 
     @app.get("/heartbeat")
     def heartbeat() -> dict[str, Any]:
-        return {"node": node.name, "pid": os.getpid()}
+        return {"node": node.name, "pid": os.getpid(), "warm": is_warm()}
 
     @app.get("/statuses")
     def statuses() -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,21 @@ def group_of(leader: int) -> list[int]:
     return found
 
 
+def _has_left(found: Mapping[str, Any]) -> bool:
+    """Whether an agent that told this of itself is gone, and what it had started is not.
+
+    Its number may be somebody else's by now: what it had started was born with its workers' Python in the environment.
+    """
+    pid, workers = int(found["pid"]), str(found.get("workers") or "")
+    if is_alive(pid) or not workers:
+        return False
+    environments = []
+    for member in group_of(pid):
+        with suppress(OSError):
+            environments.append(Path(f"/proc/{member}/environ").read_bytes())
+    return any(workers.encode() in environment for environment in environments)
+
+
 class AgentProcess:
     """An agent process of ours: started or found at work, reached, and sure to end.
 
@@ -59,6 +75,20 @@ class AgentProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._adopted: int | None = None
         self._node: RemoteNode | None = None
+
+    @property
+    def is_up(self) -> bool:
+        """Whether a former controller has left the agent running, with its Spark."""
+        found = self._told()
+        return found is not None and is_alive(int(found["pid"])) and bool(found.get("up", True))
+
+    def bury(self) -> None:
+        """Ends what an agent that is gone has left running: its Spark may outlive it by a moment."""
+        found = self._told()
+        if self._adopted is None and self._process is None and found is not None and _has_left(found):
+            self._adopted = int(found["pid"])
+        if not self.is_alive:
+            self.kill()
 
     def adopt(self) -> RemoteNode | None:
         """The agent that a former controller has left; one on its way is awaited. None if there is none."""

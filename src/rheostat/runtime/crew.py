@@ -50,6 +50,7 @@ class Crew:
     def place(self, instance: Instance) -> str:
         """Name of the node that runs an instance. Checkpoints and channels are shared: any node can take it up."""
         if instance.node not in self.lost:
+            self._stand_ins.pop(instance.number, None)
             return instance.node
         place = self._stand_ins.get(instance.number)
         if place is None or place in self.lost:
@@ -69,7 +70,6 @@ class Crew:
     def regain(self, node: str) -> None:
         """The node is there again and runs its own instances."""
         self.lost.discard(node)
-        self._stand_ins.clear()
 
     def spec(self, instance: Instance, frontier: int = NEVER) -> InstanceSpec:
         """The description to start an instance by, its epoch opened: from now on older ones are fenced off."""

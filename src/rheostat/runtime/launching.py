@@ -9,13 +9,12 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from math import ceil
 from pathlib import Path
-from threading import Lock
 
 from pyspark.sql import SparkSession
 
@@ -28,6 +27,7 @@ from rheostat.model.membership import with_node, with_only
 from rheostat.model.resources import Infrastructure
 from rheostat.model.resources import Node as ModelNode
 from rheostat.runtime.agent_process import AgentProcess
+from rheostat.runtime.agents import Agents
 from rheostat.runtime.channels.channel import load_channel
 from rheostat.runtime.controller_client import held
 from rheostat.runtime.journal_sqlite import SqliteJournal
@@ -44,7 +44,7 @@ from rheostat.runtime.specs import Blueprint, RuntimeSettings
 from rheostat.runtime.world import Runtime
 
 ATTEMPTS = 3
-"""Somebody may kill an agent that is being started, once; one that ends every time will not come up."""
+"""So many nodes may die while an application is launched."""
 MOST_THREADS = 64
 """Task threads of an embedded Spark application: one per slot, but a large network is not one machine."""
 
@@ -82,7 +82,7 @@ class Opened:
 
     runtime: Runtime
     revive: Callable[[], bool] = lambda: False
-    """Starts agents again that are gone, and tells whether there were any; `heal` starts what ran there."""
+    """Lets others run what ran on nodes that are gone, and takes those that are back; tells whether any was gone."""
     provider: NodeProvider | None = None
     """Where further nodes come from, if any can be had."""
     agents_can_manage: bool = False
@@ -222,17 +222,26 @@ def _quiet_session(launch: Launch, settings: SparkSettings, slots: int) -> Spark
 
 @contextmanager
 def _processes(launch: Launch) -> Iterator[Opened]:
-    agents = Agents(launch)
+    agents = Agents(partial(_agent_process, launch))
     with ExitStack() as ending:
         ending.callback(agents.stop)
-        reached = agents.start_all()
+        taking_up = recorded_deployment(launch.directory) is not None
+        reached = agents.start_all(launch.infrastructure.nodes, taking_up=taking_up)
         columns = _columns(reached, launch.application)
         runtime = ending.enter_context(_runtime(launch, reached, columns))
+        for name in agents.absent:
+            runtime.lose(name)
         provider = LocalProvider(runtime, launch.kinds, agents.start, agents.end, launch.most_nodes)
         ending.callback(provider.close)
         yield Opened(
             runtime, lambda: agents.revive(runtime), provider if launch.kinds else None, agents_can_manage=True
         )
+
+
+def _agent_process(launch: Launch, node: ModelNode) -> AgentProcess:
+    slots, spark = max(1, ceil(node.capacity)), launch.spark.of_node(node.name)
+    linger = launch.agents_linger_seconds
+    return AgentProcess(node.name, slots, launch.directory, spark, linger_seconds=linger)
 
 
 def _columns(nodes: Mapping[str, RemoteNode], application: Application) -> dict[str, Columns]:
@@ -247,7 +256,7 @@ def _columns(nodes: Mapping[str, RemoteNode], application: Application) -> dict[
 
 
 def launched(found: Opened, deployment: Deployment) -> None:
-    """Launches what was opened; a node that dies meanwhile is started again, or given up, and it is done again."""
+    """Launches what was opened; if a node dies meanwhile it is done again, on the others."""
     for _ in range(ATTEMPTS):
         try:
             found.runtime.launch(deployment)
@@ -257,76 +266,3 @@ def launched(found: Opened, deployment: Deployment) -> None:
         else:
             return
     found.runtime.launch(deployment)
-
-
-class Agents:
-    """The agent processes of a run: one per node, also of those that join later."""
-
-    def __init__(self, launch: Launch) -> None:
-        self._launch = launch
-        self._agents: dict[str, AgentProcess] = {}
-        self._given_up: set[str] = set()
-        self._lock = Lock()
-
-    def start_all(self) -> dict[str, RemoteNode]:
-        """Starts the nodes of the infrastructure, side by side; those a killed controller has left are taken over."""
-        nodes = self._launch.infrastructure.nodes
-        with ThreadPoolExecutor(len(nodes)) as threads:
-            return {node.name: node for node in threads.map(self._found, nodes)}
-
-    def _found(self, node: ModelNode) -> RemoteNode:
-        agent = self._agent(node)
-        return agent.adopt() or _started(agent)
-
-    def start(self, node: ModelNode) -> RemoteNode:
-        """Starts one, and waits until it answers."""
-        return self._agent(node).start()
-
-    def _agent(self, node: ModelNode) -> AgentProcess:
-        launch = self._launch
-        slots = max(1, ceil(node.capacity))
-        spark, linger = launch.spark.of_node(node.name), launch.agents_linger_seconds
-        agent = AgentProcess(node.name, slots, launch.directory, spark, linger_seconds=linger)
-        with self._lock:
-            # A new mapping: `revive` may be going through the old one.
-            self._agents = {**self._agents, node.name: agent}
-        return agent
-
-    def end(self, name: str) -> None:
-        """Ends one that was released."""
-        with self._lock:
-            agent = self._agents.get(name)
-            self._agents = {each: other for each, other in self._agents.items() if each != name}
-        if agent is not None:
-            agent.stop()
-
-    def stop(self) -> None:
-        """Ends all of them."""
-        for agent in self._agents.values():
-            agent.stop()
-
-    def revive(self, runtime: Runtime) -> bool:
-        """Starts again what is gone, or gives it up; tells whether anything was."""
-        there = runtime.blueprint.infrastructure.index
-        gone = [
-            name
-            for name, agent in self._agents.items()
-            if name in there and name not in self._given_up and not agent.is_alive
-        ]
-        for name in gone:
-            try:
-                runtime.use(_started(self._agents[name]))
-            except NodeUnreachable:
-                # It does not come back by being started: the others run what ran there.
-                self._given_up.add(name)
-                runtime.lose(name)
-        return bool(gone)
-
-
-def _started(agent: AgentProcess) -> RemoteNode:
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return agent.start()
-        except NodeUnreachable:
-            continue
-    return agent.start()

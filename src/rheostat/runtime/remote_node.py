@@ -86,6 +86,10 @@ class RemoteNode:
         except NodeUnreachable:
             return False
 
+    def is_warm(self) -> bool:
+        """Whether its Spark has rehearsed, or has found that it cannot."""
+        return bool(self._get("/heartbeat")["warm"])
+
     def close(self) -> None:
         """Gives the connections back; whoever asks afterwards is told that nobody answers."""
         self._client.close()

@@ -17,6 +17,7 @@ class Part:
 
     path: Path
     rows: int
+    published_ms: int
 
     def read(self) -> pa.Table:
         """Its rows, which stay where they are on disk until they are looked at."""
@@ -39,7 +40,8 @@ def published(channel: Channel) -> list[Part]:
                 manifest = log.entry(producer, epoch, slot)
                 if manifest is not None and manifest.kind is Kind.BATCH:
                     folder = channel.segments(producer, epoch)
-                    parts = [Part(folder / one.name, sum(one.rows.values())) for one in manifest.segments]
+                    at_ms = manifest.published_ms
+                    parts = [Part(folder / one.name, sum(one.rows.values()), at_ms) for one in manifest.segments]
                     found.append((manifest.published_ms, producer, epoch, slot, parts))
     found.sort(key=lambda batch: batch[:4])
     return [part for *_, parts in found for part in parts]

@@ -96,7 +96,8 @@ class Runtime:
                 if instance and status.state == "running" and self._crew.place(instance) == node.name:
                     kept.add(status.name)
                 else:
-                    node.stop(status.name)
+                    # One that goes on elsewhere ends between two batches: what is cut off has to be done again there.
+                    node.stop(status.name, gently=instance is not None)
         missing = [instance for name, instance in wanted.items() if name not in kept]
         self._discard_foreign()
         self._crew.adopt(self.plan.instances)
@@ -177,13 +178,24 @@ class Runtime:
                 found.append(f"sink {name!r} cannot be spread over nodes: only the results sink is exact then")
         for node, (used, capacity) in overloaded_nodes(Placed(application, infrastructure, wanted)).items():
             found.append(f"node {node!r} has {capacity:g} slots, {used:g} are needed")
-        before = dict(self._plan.deployment.items()) if self._plan else {}
-        # What is on a lost node already stays with its stand-in until it is moved; nothing new goes there.
-        changed = {node for name, replicas in wanted.items() if before.get(name) != replicas for node in replicas}
-        gone = self._crew.lost & changed
-        return found + [
-            f"node {node!r} does not run" for node in wanted.nodes() if node not in self._nodes or node in gone
-        ]
+        return found + [f"node {node!r} does not run" for node in self._not_there(wanted)]
+
+    def _not_there(self, wanted: Deployment) -> list[str]:
+        """Nodes that a deployment needs and cannot have.
+
+        What is on a lost node already stays with its stand-in until it is moved; nothing new goes there.
+        """
+        before = {
+            name: dict(replicas.counts) for name, replicas in (self._plan.deployment.items() if self._plan else ())
+        }
+        more = {
+            node
+            for name, replicas in wanted.items()
+            for node, count in replicas.counts
+            if count > before.get(name, {}).get(node, 0)
+        }
+        lost = self._crew.lost
+        return [node for node in wanted.nodes() if (node in more if node in lost else node not in self._nodes)]
 
     def _recorded(self) -> PhysicalPlan | None:
         """The plan that holds, as the journal tells; and what it has replaced, if that was not finished."""
