@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from statistics import mean
@@ -43,6 +44,7 @@ LONGEST_ABSENCE_SECONDS = 3.0
 """A controller is started again after no time up to so long."""
 PATIENCE_SECONDS = 900.0
 LINE_SECONDS = 10.0
+LOOKED_AT_SECONDS = 30.0
 ENDINGS_FORGIVEN = 5
 """A controller that ends by itself too early is started again, and told of, so often."""
 
@@ -63,6 +65,8 @@ class Account:
     killed: list[Death] = field(default_factory=list)
     back_seconds: dict[str, list[float]] = field(default_factory=lambda: {CONTROLLER: [], "agent": []})
     """How long it took until somebody was there again."""
+    began_seconds: float = 0.0
+    """Since 1970."""
     failed: int = 0
     """Controllers that ended by themselves before the load had ended."""
 
@@ -83,6 +87,23 @@ class Survived:
     decisions: Decided
     troubles: int
     recording: Recording
+    published_seconds: Sequence[float]
+    """When something came out, since 1970."""
+
+    def silences(self, *, controllers: bool) -> list[float]:
+        """For how long nothing came out at most, around each death."""
+        moments = [
+            self.account.began_seconds + death.at_seconds
+            for death in self.account.killed
+            if (death.who == CONTROLLER) == controllers
+        ]
+        return [longest_silence(self.published_seconds, at) for at in moments]
+
+
+def longest_silence(published_seconds: Sequence[float], at_seconds: float) -> float:
+    """The longest time without anything that began in the half minute after a moment, or was just going on."""
+    gaps = [(a, b) for a, b in pairwise(published_seconds) if b > at_seconds and a < at_seconds + LOOKED_AT_SECONDS]
+    return max((b - a for a, b in gaps), default=0.0)
 
 
 def main() -> int:
@@ -142,6 +163,7 @@ def survive(victim: Victim, load: Load, deaths: Sequence[Death], random: Random)
         victim.start()
         _until_up(victim)
         began, last = time.monotonic(), -LINE_SECONDS
+        account.began_seconds = time.time()
         while True:
             seconds = time.monotonic() - began
             _kill_due(victim, waiting, seconds, account, random)
@@ -168,7 +190,8 @@ def survive(victim: Victim, load: Load, deaths: Sequence[Death], random: Random)
     lost, duplicated = victim.stage.differences(victim.rows())
     troubles = sum(entry.kind == TROUBLE for entry in entries)
     tell(f"lost {lost}, duplicated {duplicated}, {account.failed} controllers failed")
-    return Survived(account, seconds, load.total, lost, duplicated, decided(entries), troubles, recording)
+    came = victim.published_seconds()
+    return Survived(account, seconds, load.total, lost, duplicated, decided(entries), troubles, recording, came)
 
 
 def _is_through(victim: Victim, account: Account) -> bool:
@@ -205,11 +228,12 @@ def _page(found: Survived, load: Load, command: str, run: str) -> list[str]:
         [
             who,
             account.count(controllers=who == CONTROLLER),
-            f"{mean(absent[who]):.1f}" if absent[who] else None,
-            f"{max(absent[who]):.1f}" if absent[who] else None,
+            *_mean_and_longest(absent[who]),
+            *_mean_and_longest(found.silences(controllers=who == CONTROLLER)),
         ]
         for who in (CONTROLLER, "agent")
     ]
+    columns = ("killed", "times", "back after s, mean", "longest", "nothing came out for s, mean", "longest")
     done = decisions.outcomes
     return [
         "# Controllers and agents killed during a controlled run on Spark",
@@ -224,7 +248,7 @@ def _page(found: Survived, load: Load, command: str, run: str) -> list[str]:
             "controller. There is no such experiment in the papers, and nothing is scaled (s = 1).",
         ),
         "",
-        *markdown_table(("killed", "times", "back after s, mean", "longest"), rows),
+        *markdown_table(columns, rows),
         "",
         *markdown_table(
             ("sentences", "seconds", "words lost", "repeated", "decisions", "to change", *done, "open", "troubles"),
@@ -251,6 +275,8 @@ def _page(found: Survived, load: Load, command: str, run: str) -> list[str]:
         "",
         prose(
             "A controller is back when it can be asked, an agent when it has told where it is, before its Spark is up.",
+            "How long nothing came out is the longest time without any result that began in the half minute after a",
+            "death, whatever else happened then.",
             "Words are counted again without Spark. A decision to change something needs an effect in the journal",
             "before the next decision; if the controller died in between, its successor writes down what became of",
             "it. Troubles are steps of managers that failed, by a node that was just killed, say: the next step",
@@ -259,6 +285,10 @@ def _page(found: Survived, load: Load, command: str, run: str) -> list[str]:
         "",
         f"![Replicas and response time, with the deaths]({NAME}.svg)",
     ]
+
+
+def _mean_and_longest(seconds: Sequence[float]) -> list[str | None]:
+    return [f"{mean(seconds):.1f}", f"{max(seconds):.1f}"] if seconds else [None, None]
 
 
 def _numbers(found: Survived) -> str:

@@ -21,7 +21,7 @@ from rheostat.runtime.channels.channel import load_channel
 from rheostat.runtime.controller_client import read_address
 from rheostat.runtime.journal_sqlite import SqliteJournal
 from rheostat.runtime.layout import Layout
-from rheostat.runtime.results import read_results
+from rheostat.runtime.results import published, read_results
 
 ROOT = Path(__file__).parents[2]
 GRACE_SECONDS = 60.0
@@ -145,6 +145,11 @@ class Victim:
         """What has come out."""
         channel = self.directory / "results" / self.stage.sink
         return read_results(load_channel(channel)).to_pylist() if channel.exists() else []
+
+    def published_seconds(self) -> list[float]:
+        """When something came out, in order."""
+        channel = self.directory / "results" / self.stage.sink
+        return sorted({part.published_ms / 1000 for part in published(load_channel(channel))})
 
     def journal(self) -> list[Entry]:
         """Everything in it."""

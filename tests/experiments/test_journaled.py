@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 from experiments.spark.journaled import decided, renting
-from experiments.spark.kills import schedule, waves
+from experiments.spark.kills import longest_silence, schedule, waves
 from experiments.spark.stage import counted_differences
 from experiments.spark.victims import CONTROLLER
 from experiments.spark.workload import AT_FIRST, Load, Phase
@@ -85,3 +85,16 @@ def test_a_load_brings_what_its_curve_says():
 
 def test_words_that_are_missing_and_too_many_do_not_cancel_out():
     assert counted_differences({"a": 3}, {"a": 1, "b": 2}) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("came", "at", "silence"),
+    [
+        pytest.param([1.0, 2.0, 9.0, 10.0, 60.0], 8.0, 50.0, id="it begins soon after"),
+        pytest.param([1.0, 2.0, 9.0, 10.0, 11.0], 3.0, 7.0, id="it was just going on"),
+        pytest.param([1.0, 2.0, 40.0, 41.0, 99.0], 3.0, 38.0, id="what begins much later has other reasons"),
+        pytest.param([1.0, 2.0], 3.0, 0.0, id="everything was out before"),
+    ],
+)
+def test_the_longest_silence_after_a_death(came, at, silence):
+    assert longest_silence(came, at) == silence
