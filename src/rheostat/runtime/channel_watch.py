@@ -1,7 +1,7 @@
 """Looks into the channels of an application once per period: backlog, hops and response times.
 
-Every manifest is read from the disk once. A consumer's cleaner removes manifests some seconds after they were
-consumed: hops of those that are gone when the period ends are left out, the others are a sample of them.
+Every manifest is read from the disk once. A consumer's cleaner removes manifests some seconds after they were consumed,
+never at once: hops of those that are gone when the period ends are left out, the others are a sample of them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,13 +10,13 @@ from pathlib import Path
 
 from rheostat.runtime.channels.channel import Channel
 from rheostat.runtime.channels.consumers import committed
-from rheostat.runtime.channels.log import DiskLog
+from rheostat.runtime.channels.log import DiskLog, Place
 from rheostat.runtime.channels.manifest import Manifest
 from rheostat.runtime.channels.offset import Offset, parse_offset
 from rheostat.runtime.physical import Instance
 from rheostat.runtime.progress import Batch
 from rheostat.runtime.response import ResponseTimes
-from rheostat.runtime.waiting import Place, Tail, Waiting, consumed, finished_before, waiting
+from rheostat.runtime.waiting import Tail, Waiting, consumed, finished_before, waiting
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rheostat.runtime.channels.groups import Groups
-from rheostat.runtime.channels.log import FIRST_EPOCH, DiskLog, Log, is_over, last_epoch
+from rheostat.runtime.channels.log import FIRST_EPOCH, DiskLog, Log, Place, is_over, last_epoch
 from rheostat.runtime.channels.manifest import Kind, Manifest
 from rheostat.runtime.channels.offset import Offset, Position, side_by_side
 
-Place = tuple[int, int]
-"""Epoch and slot."""
 BEHIND_SECONDS = 1.5
 """What has waited for less says little: rows are published in batches, some every second."""
 

@@ -4,7 +4,7 @@ import pytest
 from tests.runtime.channels.world import Died, MortalDisk, Row, channel_at, opened, publish, rows_between
 
 from rheostat.runtime.channels.advance import advance
-from rheostat.runtime.channels.cleaning import Cleaned, clean
+from rheostat.runtime.channels.cleaning import Cleaned, Cleaner, clean
 from rheostat.runtime.channels.consumers import commit, subscribe
 from rheostat.runtime.channels.disk import Disk
 from rheostat.runtime.channels.faults import Gone
@@ -109,3 +109,41 @@ def test_orphans_are_removed_after_their_grace(tmp_path):
     assert clean(channel, Disk(), now_ms, grace_ms=1000).orphans == 0
     assert clean(channel, Disk(), now_ms + 2000, grace_ms=1000).orphans == 1
     assert len(list(channel.segments("p", 2).iterdir())) == 4
+
+
+EVERYTHING = [0, 1, 2, 3, 4, 0, 1, 2, 3]
+"""Four batches and the end of the first epoch, and the second one."""
+
+
+def left(channel):
+    return [slot for epoch in (1, 2) for slot in DiskLog(channel).slots("p", epoch)]
+
+
+def test_a_cleaner_leaves_what_was_consumed_since_it_came_last(tmp_path):
+    """A look at a batch that has just ended finds what it consumed, however it falls between two cleanings."""
+    channel = filled(tmp_path)
+    cleaner = Cleaner(channel, Disk(), every_ms=2000)
+    commit(channel, "k@n1", consumed(channel, 3), Disk())
+    cleaner.clean_if_due(10_000)
+    assert left(channel) == EVERYTHING
+    commit(channel, "k@n1", consumed(channel, 7), Disk())
+    cleaner.clean_if_due(11_999)
+    assert left(channel) == EVERYTHING, "it is not due"
+    cleaner.clean_if_due(12_000)
+    assert left(channel) == [2, 3, 4, 0, 1, 2, 3], "of every epoch the last slot that was consumed stays"
+    cleaner.clean_if_due(14_000)
+    assert left(channel) == [4, 2, 3]
+
+
+def test_a_cleaner_waits_for_whoever_came_meanwhile(tmp_path):
+    channel = filled(tmp_path)
+    cleaner = Cleaner(channel, Disk(), every_ms=2000)
+    commit(channel, "k@n1", consumed(channel, 8), Disk())
+    cleaner.clean_if_due(10_000)
+    subscribe(channel, "other", Disk())
+    cleaner.clean_if_due(12_000)
+    assert left(channel) == EVERYTHING
+    commit(channel, "other@n1", consumed(channel, 2), Disk())
+    cleaner.clean_if_due(14_000)
+    cleaner.clean_if_due(16_000)
+    assert left(channel) == [1, 2, 3, 4, 0, 1, 2, 3]

@@ -8,15 +8,16 @@ process).
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rheostat.runtime.channels.channel import Channel
 from rheostat.runtime.channels.consumers import committed
 from rheostat.runtime.channels.disk import TEMPORARY, Disk
-from rheostat.runtime.channels.log import FIRST_EPOCH, DiskLog, last_epoch
+from rheostat.runtime.channels.log import FIRST_EPOCH, DiskLog, Place, last_epoch
+from rheostat.runtime.channels.offset import Offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +30,45 @@ class Cleaned:
     """Segments and drafts no manifest names: of crashed, fenced and repeated tasks."""
 
 
-def clean(channel: Channel, disk: Disk, now_ms: int, grace_ms: int = 3_600_000) -> Cleaned:
+@dataclass(slots=True)
+class Cleaner:
+    """Cleans a channel now and then, each time what everybody had done with the time before.
+
+    So whoever looks at a batch that has just ended, to tell how long its rows were on their way, finds all of them.
+    """
+
+    channel: Channel
+    disk: Disk
+    every_ms: int
+    _cleaned_ms: int = 0
+    _floors: Mapping[str, Place] = field(default_factory=dict)
+
+    def clean_if_due(self, now_ms: int) -> None:
+        """Cleans if the last time is long enough ago."""
+        if now_ms - self._cleaned_ms < self.every_ms:
+            return
+        floors = _floors(self.channel, DiskLog(self.channel).producers())
+        both = {name: min(floor, floors[name]) for name, floor in self._floors.items() if name in floors}
+        clean(self.channel, self.disk, now_ms, floors=both)
+        self._cleaned_ms, self._floors = now_ms, floors
+
+
+def clean(
+    channel: Channel, disk: Disk, now_ms: int, grace_ms: int = 3_600_000, floors: Mapping[str, Place] | None = None
+) -> Cleaned:
     """Removes what every subscription has done with, and orphans older than the grace.
 
-    The grace must exceed the time from the first row a task writes to the commit of its batch. Does nothing while
-    another cleaner is at work.
+    The grace must exceed the time from the first row a task writes to the commit of its batch. With `floors` what lies
+    below them is removed instead. Does nothing while another cleaner is at work.
     """
     log = DiskLog(channel)
     manifests = segments = orphans = 0
     with _alone(channel) as alone:
         if not alone:
             return Cleaned()
+        floors = _floors(channel, log.producers()) if floors is None else floors
         for producer in log.producers():
-            floor = _floor(channel, producer)
+            floor = floors.get(producer)
             for epoch in range(FIRST_EPOCH, (last_epoch(log, producer) or 0) + 1):
                 slots = log.slots(producer, epoch)
                 if floor is not None and slots and (epoch, 1) < floor:
@@ -52,10 +79,15 @@ def clean(channel: Channel, disk: Disk, now_ms: int, grace_ms: int = 3_600_000) 
     return Cleaned(manifests, segments, orphans)
 
 
-def _floor(channel: Channel, producer: str) -> tuple[int, int] | None:
-    """(epoch, slot) below which every group of every subscription is done; None if somebody has not begun."""
-    least: tuple[int, int] | None = None
+def _floors(channel: Channel, producers: Iterable[str]) -> dict[str, Place]:
+    """Below which every group of every subscription is done; without producers that somebody has not begun with."""
     subscriptions = committed(channel)
+    found = ((producer, _floor(channel, subscriptions, producer)) for producer in producers)
+    return {producer: floor for producer, floor in found if floor is not None}
+
+
+def _floor(channel: Channel, subscriptions: Mapping[str, list[Offset]], producer: str) -> Place | None:
+    least: Place | None = None
     for offsets in subscriptions.values():
         covered: set[int] = set()
         for cohort in (cohort for offset in offsets for cohort in offset.cohorts):

@@ -9,6 +9,8 @@ from rheostat.runtime.channels.faults import Gone
 from rheostat.runtime.channels.manifest import FOREVER, NEVER, Kind, Manifest, Opening
 
 FIRST_EPOCH = 1
+Place = tuple[int, int]
+"""Epoch and slot."""
 
 
 class Log(Protocol):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rheostat.runtime.channels.advance import advance
 from rheostat.runtime.channels.channel import Channel
-from rheostat.runtime.channels.cleaning import clean
+from rheostat.runtime.channels.cleaning import Cleaner
 from rheostat.runtime.channels.consumers import commit, should_wait
 from rheostat.runtime.channels.control import HELD_TRIGGERS, Control, acknowledge, read_control
 from rheostat.runtime.channels.disk import Disk
@@ -71,7 +71,8 @@ class ChannelReader:
         self._beside = [DiskLog(channel) for channel in reading.beside]
         self._done: Offset | None = None
         self._told_ms = 0
-        self._cleaned_ms = 0
+        every_ms = reading.clean_every_ms
+        self._cleaner = None if every_ms is None else Cleaner(reading.channel, disk, every_ms)
         self._held = ("", 0)
 
     def first_offset(self) -> Offset:
@@ -158,10 +159,8 @@ class ChannelReader:
         for cohort in offset.cohorts if len(offset.cohorts) == 1 else ():
             for name, place in cohort.at.items():
                 self._log.forget_before(name, place.epoch, place.done - 1)
-        every = self._reading.clean_every_ms
-        if every is not None and now_ms - self._cleaned_ms >= every:
-            clean(self._reading.channel, self._disk, now_ms)
-            self._cleaned_ms = now_ms
+        if self._cleaner is not None:
+            self._cleaner.clean_if_due(now_ms)
 
     def head(self, start: Offset) -> Offset:
         """Everything that could be handed over now."""
