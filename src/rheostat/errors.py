@@ -10,6 +10,7 @@ RheostatError
 └── RuntimeFault            something outside failed: a node, a query, a file
     ├── Fenced              a producer of an old epoch tried to write
     ├── NodeUnreachable     an agent does not answer
+    ├── SparkGone           the Spark that all nodes of a run share has died
     ├── OperatorFailed      the user's code raised
     └── CannotMove          a state cannot be moved the way that was asked
 ```
@@ -131,6 +132,17 @@ class NodeUnreachable(RuntimeFault):
 
     def __str__(self) -> str:
         return f"node {self.node} does not answer: {self.reason}"
+
+
+class SparkGone(RuntimeFault):
+    """The Spark that all nodes of a run share has died, and the run with it. Nothing is lost."""
+
+    def __init__(self, log: str) -> None:
+        super().__init__(log)
+        self.log = log
+
+    def __str__(self) -> str:
+        return f"Spark has ended, see {self.log}; rheostat run again goes on where it was"
 
 
 class OperatorFailed(RuntimeFault):

@@ -26,6 +26,23 @@ def test_others_stand_in_for_a_lost_node_until_it_is_back(tmp_path):
         assert not nodes["n3"].running
 
 
+def test_who_has_the_most_room_stands_in(tmp_path):
+    with quiet_run(tmp_path / "app") as running:
+        runtime, nodes = running.controller.runtime, running.nodes
+        runtime.deploy(runtime.deployment().having("split", Replicas.on("n1", "n1")).having("out", Replicas.on("n3")))
+        nodes["n3"].kill()
+        runtime.lose("n3")
+        runtime.heal()
+        assert set(nodes["n2"].running) == {"out@n3"}, "n1 is full"
+        nodes["n2"].kill()
+        runtime.lose("n2")
+        runtime.heal()
+        assert set(nodes["n1"].running) == {"lines@n1", "split@n1", "out@n3"}, "there is nobody else"
+        runtime.use(nodes["n2"])
+        runtime.heal()
+        assert not nodes["n2"].running, "who stands in goes on doing so"
+
+
 def test_a_run_that_is_taken_up_without_one_of_its_nodes_can_be_changed_all_the_same(tmp_path):
     with quiet_run(tmp_path / "app") as running:
         blueprint, journal = running.controller.runtime.blueprint, running.controller.runtime.journal

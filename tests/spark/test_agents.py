@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import httpx
+import psutil
 import pytest
 from experiments.subjects import subject
 from experiments.walks import SETTINGS, finish, random_deployment
@@ -43,8 +44,12 @@ def test_agents_that_are_killed_during_changes_lose_nothing(tmp_path):
         runtime.launch(anywhere())
         kills = 0
         for number in range(4):
-            if number % 2:
-                processes.kill("n1" if number == 1 else "n2")
+            if number == 1:
+                processes.kill("n1")
+                kills += 1
+            elif number == 3:
+                kill_java(processes.pid("n2"))
+                wait_until(lambda: processes.dead() == ["n2"])
                 kills += 1
             runtime.deploy(anywhere())
             for node in processes.revive():
@@ -59,13 +64,29 @@ def test_agents_that_are_killed_during_changes_lose_nothing(tmp_path):
         journal.close()
         assert processes.dead() == []
         assert port is not None
-    deadline = time.monotonic() + 10
-    while True:
-        try:
-            httpx.get(f"http://127.0.0.1:{port}/heartbeat", timeout=1)
-        except httpx.TransportError:
-            break
+        assert "node n2 has lost its Spark, and ends with it" in (tmp_path / "nodes" / "n2" / "agent.log").read_text()
+    wait_until(lambda: not is_answered(port))
+
+
+def kill_java(agent):
+    """What a machine that runs out of memory does; the agent itself lives on, and is of no use."""
+    (java,) = [child for child in psutil.Process(agent).children() if child.name() == "java"]
+    java.kill()
+
+
+def is_answered(port):
+    try:
+        httpx.get(f"http://127.0.0.1:{port}/heartbeat", timeout=1)
+    except httpx.TransportError:
+        return False
+    return True
+
+
+def wait_until(reached, seconds=10.0):
+    deadline = time.monotonic() + seconds
+    while not reached():
         assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_a_node_has_one_agent_however_many_start_one(tmp_path):

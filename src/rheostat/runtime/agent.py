@@ -1,8 +1,9 @@
 """A node agent: a process that owns one Spark application and runs the instances of one node.
 
 It tells its port in a file of the shared directory that only its owner may read, and serves whoever has the token,
-which it was given in its environment. It ends when it is told to, when whoever should not outlive it is gone, or when
-nobody has asked it anything for a long time: a controller that was killed may come back, and finds it at work.
+which it was given in its environment. It ends when it is told to, when whoever should not outlive it is gone, when its
+Spark has died, or when nobody has asked it anything for a long time: a controller that was killed may come back, and
+finds it at work.
 """
 
 import argparse
@@ -27,13 +28,15 @@ from rheostat.runtime.node import SparkNode
 from rheostat.runtime.outpost_host import OutpostHost
 from rheostat.runtime.rehearsal import rehearsed
 from rheostat.runtime.schemas import Columns, discover
-from rheostat.runtime.spark_session import create_session
+from rheostat.runtime.spark_session import create_session, has_ended
 from rheostat.runtime.spark_settings import SparkSettings
 
 IDLE_SECONDS = 3.0
 """Who has not been given anything to do by then has time to rehearse."""
 CALM_PERCENT, CALM_PATIENCE_SECONDS = 70.0, 60.0
 """A machine less busy than that has room for it; one that never is has to bear it all the same."""
+SPARK_LOOK_SECONDS, SPARK_GONE = 1.0, 70
+"""How often an agent looks whether its Spark is there, and its exit code if it is not."""
 
 
 def main() -> None:
@@ -76,11 +79,14 @@ def main() -> None:
         threading.Thread(target=_rehearse_when_idle, args=(node, spark, folder, warm), daemon=True).start()
     else:
         warm.set()
+    ending = threading.Event()
+    threading.Thread(target=_end_with_spark, args=(chosen.node, spark, ending), daemon=True).start()
     if chosen.while_alive:
         threading.Thread(target=_end_with, args=(chosen.while_alive, server), daemon=True).start()
     try:
         server.run(sockets=[listening])
     finally:
+        ending.set()
         outpost.end()
         node.kill()
         spark.stop()
@@ -127,6 +133,15 @@ def _rehearse_when_idle(node: SparkNode, spark: SparkSession, folder: Path, warm
     if node.is_idle and rehearsed(spark, folder, lambda: not node.is_idle):
         sys.stderr.write(f"node {node.name} has rehearsed\n")
     warm.set()
+
+
+def _end_with_spark(name: str, spark: SparkSession, ending: threading.Event) -> None:
+    """At once, as if it had been killed: its queries are gone, and whoever starts it again gives it a new Spark."""
+    while not ending.wait(SPARK_LOOK_SECONDS):
+        if has_ended(spark) and not ending.is_set():
+            sys.stderr.write(f"node {name} has lost its Spark, and ends with it\n")
+            sys.stderr.flush()
+            os._exit(SPARK_GONE)
 
 
 def _end_with(pid: int, server: uvicorn.Server) -> None:

@@ -57,11 +57,19 @@ class Crew:
             present = [name for name in self.nodes if name not in self.lost]
             if not present:
                 raise RuntimeFault("all nodes are lost")
-            hosts = Counter(dict.fromkeys(present, 0))
-            hosts.update(name for name in self._stand_ins.values() if name in hosts)
-            place = min(present, key=lambda name: (hosts[name], name))
+            place = max(present, key=self._slots_left().__getitem__)
             self._stand_ins[instance.number] = place
         return place
+
+    def _slots_left(self) -> dict[str, float]:
+        """Of every node, with what it runs in place of others."""
+        left = {node.name: node.capacity for node in self.blueprint.infrastructure.nodes}
+        operators = self.blueprint.application.by_name
+        for other in self._started.values():
+            host = self._stand_ins.get(other.number) if other.node in self.lost else other.node
+            if host in left:
+                left[host] -= other.replicas * sum(operators[name].resources for name in other.operators)
+        return left
 
     def lose(self, node: str) -> None:
         """From now on others stand in for a node. Whoever says so has made sure that nothing runs there any more."""
@@ -174,7 +182,8 @@ class Crew:
             self._empty(channel, head)
 
     def tidy(self, plan: PhysicalPlan) -> None:
-        """Closes producers and forgets consumers that the plan no longer has."""
+        """Closes producers and forgets consumers and instances that the plan no longer has."""
+        self._started = {instance.name: instance for instance in plan.instances}
         producers: dict[Path, set[str]] = {}
         consumers: dict[Path, set[str]] = {}
         for instance in plan.instances:

@@ -5,6 +5,7 @@ Nodes come in two local forms with one contract: *embedded* (all in this process
 terminal stays readable.
 """
 
+import logging
 import os
 import shutil
 import sys
@@ -19,7 +20,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from rheostat.control.ports import NODE_JOINED, NODE_LEFT, NodeProvider
-from rheostat.errors import NodeUnreachable, RuntimeFault
+from rheostat.errors import NodeUnreachable, RuntimeFault, SparkGone
 from rheostat.model.application import Application
 from rheostat.model.deployment import Deployment
 from rheostat.model.documents import write
@@ -38,13 +39,15 @@ from rheostat.runtime.physical import PhysicalPlan
 from rheostat.runtime.providing import LocalProvider
 from rheostat.runtime.remote_node import RemoteNode
 from rheostat.runtime.schemas import Columns, discover
-from rheostat.runtime.spark_session import create_session
+from rheostat.runtime.spark_session import create_session, end_session, has_ended
 from rheostat.runtime.spark_settings import SparkSettings
 from rheostat.runtime.specs import Blueprint, RuntimeSettings
 from rheostat.runtime.world import Runtime
 
 ATTEMPTS = 3
 """So many nodes may die while an application is launched."""
+SPARK_LOG = "spark.log"
+"""In a run's directory, if its nodes share a Spark."""
 MOST_THREADS = 64
 """Task threads of an embedded Spark application: one per slot, but a large network is not one machine."""
 
@@ -168,6 +171,9 @@ def _embedded(launch: Launch) -> Iterator[Opened]:
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     spark = _quiet_session(launch, launch.spark.with_scratch(scratch), min(MOST_THREADS, max(2, slots)))
+    # What Spark's side of Python has to say belongs beside Spark's own words, not on the terminal.
+    log = logging.FileHandler(launch.directory / SPARK_LOG)
+    logging.getLogger().addHandler(log)
     try:
         nodes = {node.name: SparkNode(node.name, spark) for node in launch.infrastructure.nodes}
         with _runtime(launch, nodes, discover(spark, launch.application)) as runtime:
@@ -178,8 +184,14 @@ def _embedded(launch: Launch) -> Iterator[Opened]:
                 yield Opened(runtime, lambda: give_up_killed(runtime), provider if launch.kinds else None)
             finally:
                 provider.close()
+    except Exception as failure:
+        if has_ended(spark):
+            raise SparkGone(str(launch.directory / SPARK_LOG)) from failure
+        raise
     finally:
-        spark.stop()
+        end_session(spark)
+        logging.getLogger().removeHandler(log)
+        log.close()
         shutil.rmtree(scratch, ignore_errors=True)
 
 
@@ -211,7 +223,7 @@ def _quiet_session(launch: Launch, settings: SparkSettings, slots: int) -> Spark
     """Spark's process inherits the log as its standard error; ours comes back."""
     sys.stderr.flush()
     ours = os.dup(2)
-    with (launch.directory / "spark.log").open("ab") as log:
+    with (launch.directory / SPARK_LOG).open("ab") as log:
         os.dup2(log.fileno(), 2)
     try:
         return create_session(settings, slots, f"rheostat {launch.application.name}")

@@ -5,6 +5,7 @@ import sys
 from socketserver import BaseServer
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from rheostat.runtime.jvm.mending import mend
@@ -26,6 +27,24 @@ def create_session(settings: SparkSettings, slots: int, name: str = "rheostat") 
     mend(session)
     hush(session.sparkContext._accumulatorServer)  # noqa: SLF001 - PySpark has no public way
     return session
+
+
+def has_ended(session: SparkSession) -> bool:
+    """Whether its Java is gone, or Spark within it has given up: whatever is asked of it is never answered then."""
+    context = session.sparkContext
+    java = getattr(context._gateway, "proc", None)  # noqa: SLF001 - PySpark has no public way
+    if java is not None and java.poll() is not None:
+        return True
+    try:
+        return bool(context._jsc.sc().isStopped())  # noqa: SLF001
+    except Py4JError:
+        return True
+
+
+def end_session(session: SparkSession) -> None:
+    """Stops its Spark, if there is anything to be stopped."""
+    if not has_ended(session):
+        session.stop()
 
 
 def hush(server: BaseServer) -> None:

@@ -88,6 +88,7 @@ class Runtime:
     def reconcile(self) -> None:
         """Makes what runs what should run: stops what is too much, starts what is missing, lets everything go."""
         self._throttle.forget()
+        self._crew.adopt(self.plan.instances)
         wanted = {instance.name: instance for instance in self.plan.instances}
         kept = set()
         for node in self._crew.present():
@@ -100,7 +101,6 @@ class Runtime:
                     node.stop(status.name, gently=instance is not None)
         missing = [instance for name, instance in wanted.items() if name not in kept]
         self._discard_foreign()
-        self._crew.adopt(self.plan.instances)
         # What those before them had promised holds for them, too: else nobody downstream gets on until they have
         # published something, which one that is replaced again at once never does.
         promises = {one.tail: self._crew.promise(self._replaced, one.tail) for one in missing}
