@@ -12,11 +12,13 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from examples.word_count.answer import answer
 from examples.word_count.sentences import sentence
 
 from rheostat.assembly.outposts import TOLD_BY
+from rheostat.cli.output import ExitCode
 from rheostat.runtime.agent_address import address_file, address_of
 from rheostat.runtime.channels.channel import load_channel
 from rheostat.runtime.journal_sqlite import SqliteJournal
@@ -34,6 +36,7 @@ app = application("30", total={SENTENCES}, seed={SEED})
 """
 NODES = "kind: infrastructure\nname: two\nnodes: [{name: n1, resources: 8}, {name: n2, resources: 8}]\n"
 PATIENCE_SECONDS = 240
+GOES_ON = "rheostat run again goes on where it was"
 WANTED = answer(sentence(Draw(SEED, index))[0] for index in range(SENTENCES))
 
 
@@ -119,6 +122,7 @@ def test_it_is_changed_stopped_and_taken_up_again_and_no_word_is_lost(tmp_path):
     assert process.returncode == 0
     assert "done: " in out
     assert place.left_behind() == ([], [])
+    assert told_when_spark_dies(place) == [f"Spark has ended, see {place.directory / 'spark.log'}; {GOES_ON}"]
     again = place.start("--until-drained", "--nodes", "process")
     try:
         out, _ = again.communicate(timeout=PATIENCE_SECONDS)
@@ -130,6 +134,21 @@ def test_it_is_changed_stopped_and_taken_up_again_and_no_word_is_lost(tmp_path):
     assert {row["word"]: row["count"] for row in told["rows"]} == place.counts()
     assert not (place.directory / "controller.json").exists()
     assert place.left_behind() == ([], [])
+
+
+def told_when_spark_dies(place):
+    """What a run says when its Java is killed."""
+    process = place.start("--for", str(PATIENCE_SECONDS))
+    try:
+        wait_until((place.directory / "controller.json").exists, process)
+        (java,) = [child for child in psutil.Process(process.pid).children() if child.name() == "java"]
+        java.kill()
+        out, _ = process.communicate(timeout=60)
+    finally:
+        end(process)
+    assert process.returncode not in (0, ExitCode.BUG)
+    assert "Traceback" not in out
+    return [line for line in out.splitlines() if "Spark" in line]
 
 
 @pytest.mark.spark

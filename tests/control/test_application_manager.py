@@ -11,6 +11,7 @@ from rheostat.control.outlook import Outlook
 from rheostat.control.ports import Refused, RolledBack
 from rheostat.model.deployment import Deployment, Replicas
 from rheostat.model.reconfiguration import Change
+from rheostat.model.resources import Infrastructure, Node
 from rheostat.policies.doubling import Doubling
 from rheostat.policies.granting import DryRun
 from rheostat.policies.placement import LeastUsed
@@ -131,6 +132,43 @@ def test_what_ran_on_a_lost_node_is_brought_elsewhere_without_waiting_for_a_toke
     assert manager.act(0.0)
     assert "n2" not in world.deployed.nodes()
     assert world.entries("decision")[0]["granted"][0]["reason"] == "node n2 is lost"
+
+
+def test_everything_that_ran_on_a_lost_node_is_brought_elsewhere_in_one_change():
+    """In the room there is: n3 is the emptiest and has room for two of the three."""
+    deployed = Deployment.of({"source": {"n0": 1}, "split": {"n1": 2}, "count": {"n1": 1, "n2": 1}})
+    rooms = (Node("n0", 2.0), Node("n1", 4.0), Node("n2", 2.0), Node("n3", 2.0))
+    world = StillWorld(deployed, Infrastructure("four", rooms))
+    manager = managed(world, local=Local(LeastUsed()))
+    world.lose("n1")
+    assert manager.act(0.0)
+    assert len(world.changes) == 1, "it stands still once"
+    assert "n1" not in world.deployed.nodes()
+    assert (len(world.deployed["split"]), len(world.deployed["count"])) == (2, 2)
+    held = [sum(replicas[node] for _, replicas in world.deployed.items()) for node in ("n0", "n2", "n3")]
+    assert max(held) <= 2, "nobody holds more than there is room for"
+    assert world.entries("decision")[0]["refusals"] == []
+
+
+def test_what_finds_no_room_stays_and_the_others_go():
+    deployed = Deployment.of({"source": {"n0": 1}, "split": {"n1": 2}, "count": {"n1": 2}})
+    world = StillWorld(deployed, Infrastructure("two", (Node("n0", 1.0), Node("n1", 4.0), Node("n2", 3.0))))
+    manager = managed(world, local=Local(LeastUsed()))
+    world.lose("n1")
+    assert manager.act(0.0)
+    assert world.deployed["count"] == Replicas.on("n2", "n2")
+    assert world.deployed["split"] == Replicas.on("n1", "n1")
+
+
+def test_an_operator_on_two_lost_nodes_leaves_both_at_once():
+    deployed = Deployment.of({"source": {"n0": 1}, "split": {"n1": 1, "n2": 1}, "count": {"n3": 1}})
+    world = StillWorld(deployed, nodes(4, 4.0))
+    manager = managed(world)
+    world.lose("n1")
+    world.lose("n2")
+    assert manager.act(0.0)
+    assert {"n1", "n2"}.isdisjoint(world.deployed.nodes())
+    assert world.entries("decision")[0]["granted"][0]["reason"] == "node n1 is lost and node n2 is lost"
 
 
 def test_a_dry_run_changes_nothing():

@@ -35,8 +35,9 @@ def test_a_request_is_what_its_change_is():
     ]
 
 
-def test_requests_and_refusals_survive_the_journal():
-    refusal = Refusal(migration(), "quota", "no room")
+@pytest.mark.parametrize("request_", [migration(), replace(migration(), urgent=True, placed_together=True)])
+def test_requests_and_refusals_survive_the_journal(request_):
+    refusal = Refusal(request_, "quota", "no room")
     assert Refusal.from_plain(json.loads(json.dumps(refusal.to_plain()))) == refusal
 
 
@@ -56,6 +57,13 @@ def test_of_two_that_want_the_same_node_the_lower_score_goes():
     assert kept == [second]
     assert [(r.request, r.by) for r in refused] == [(first, "conflicts")]
     assert "same node" in refused[0].reason
+
+
+def test_who_has_placed_several_together_may_have_the_same_node_for_them():
+    first, second = (replace(migration(name, "n1", 0.9), placed_together=True) for name in ("a", "b"))
+    kept, refused = without_conflicts([first, second, scale_out("c", "n1", 0.3)])
+    assert kept == [first, second]
+    assert [r.request.change.operator for r in refused] == ["c"], "others have not been asked whether they fit"
 
 
 def test_two_changes_of_one_operator_conflict():

@@ -4,14 +4,19 @@ The infrastructure manager asks; the application manager may refuse. What it agr
 migrations, like any other change: its global policy has the last word.
 """
 
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 
 from rheostat.control.operator_manager import Local
 from rheostat.control.outlook import Outlook
+from rheostat.control.picture import Picture
 from rheostat.control.placing import grown
 from rheostat.model.reconfiguration import Change
 from rheostat.policies.policy import chance
 from rheostat.policies.requests import Request
+from rheostat.policies.views import NodeView
 
 BY, LOST = "infrastructure manager", "application manager"
 
@@ -45,18 +50,45 @@ class Leaving:
         self.nodes.discard(node)
 
     def requests(self, outlook: Outlook, local: Local) -> list[Request]:
-        """One migration for every operator that has replicas on such a node, or on one that is lost."""
+        """One migration for every operator that has replicas on such nodes, or on some that are lost.
+
+        They are placed one after the other, each in the room that those before it leave, so that all can be done at
+        once: an application pauses once for a node that is gone, not once for every operator that was there.
+        """
         picture, found = outlook.picture(), []
         lost = picture.hosted.keys() - picture.infrastructure.index.keys()
-        for node in sorted(self.nodes | lost):
-            for operator, count in sorted(picture.hosted.get(node, {}).items()):
-                current = picture.replicas[operator]
-                elsewhere = [view for view in outlook.node_views(operator) if view.name not in self.nodes]
+        taken: Counter[str] = Counter()
+        for operator in sorted({name for node in self.nodes | lost for name in picture.hosted.get(node, ())}):
+            takes = outlook.application.by_name[operator].resources
+            current = after = picture.replicas[operator]
+            left = []
+            for node in sorted(self.nodes | lost):
+                if not (count := picture.hosted.get(node, {}).get(operator, 0)):
+                    continue
+                elsewhere = _with_less_room(outlook.node_views(operator), self.nodes, picture, operator, taken)
                 random = chance(local.seed, operator, node, repr(outlook.monitor.now_seconds))
-                moved = grown(current, count, elsewhere, local.placement, random)
-                if len(moved) == len(current) + count:
-                    change = Change(operator, current, moved.plus(node, -count))
-                    gone = node in lost
-                    reason = f"node {node} is {'lost' if gone else 'wanted back'}"
-                    found.append(Request(change, 1.0, LOST if gone else BY, reason, urgent=gone))
+                moved = grown(after, count, elsewhere, local.placement, random)
+                if len(moved) == len(after) + count:
+                    taken.update({name: takes * moved[name] - takes * after[name] for name, _ in moved.counts})
+                    after = moved.plus(node, -count)
+                    left.append(node)
+            if left:
+                found.append(_request(Change(operator, current, after), left, lost))
         return found
+
+
+def _with_less_room(
+    nodes: Sequence[NodeView], leaving: AbstractSet[str], picture: Picture, operator: str, taken: Mapping[str, float]
+) -> list[NodeView]:
+    """The nodes that need not be left, as those find them who come after others that have taken so much."""
+    return [
+        replace(node, room=picture.room(node.name, operator, taken.get(node.name, 0.0)))
+        for node in nodes
+        if node.name not in leaving
+    ]
+
+
+def _request(change: Change, left: Sequence[str], lost: AbstractSet[str]) -> Request:
+    gone = not lost.isdisjoint(left)
+    reason = " and ".join(f"node {node} is {'lost' if node in lost else 'wanted back'}" for node in left)
+    return Request(change, 1.0, LOST if gone else BY, reason, urgent=gone, placed_together=True)

@@ -45,8 +45,8 @@ class Picture:
         """Resources of every node."""
         return {node.name: node.capacity for node in self.infrastructure.nodes}
 
-    def room(self, node: str, operator: str) -> int:
-        """How many more replicas of an operator fit on a node."""
+    def room(self, node: str, operator: str, promised: float = 0.0) -> int:
+        """How many more replicas of an operator fit on a node, of which so much was promised to others."""
         takes = self.application.by_name[operator].resources
-        free = self.capacities[node] - self.used[node]
+        free = self.capacities[node] - self.used[node] - promised
         return int(free / takes + 1e-9) if takes > 0 else 1_000_000

@@ -29,6 +29,8 @@ class Request:
     """In words, with the figures."""
     urgent: bool = False
     """Whether something does not run until this is done: no limit on the number of changes holds for it."""
+    placed_together: bool = False
+    """Whether whoever asks has counted the room for all of its requests at once: they may want the same node."""
 
     def __post_init__(self) -> None:
         """Refuses a score nobody could rank by."""
@@ -50,13 +52,15 @@ class Request:
             "by": self.by,
             "reason": self.reason,
             "urgent": self.urgent,
+            "placed_together": self.placed_together,
         }
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
         """As it was."""
         change = Change(plain["operator"], Replicas.of(plain["before"]), Replicas.of(plain["after"]))
-        return cls(change, plain["score"], plain["by"], plain["reason"], plain["urgent"])
+        together = plain.get("placed_together", False)
+        return cls(change, plain["score"], plain["by"], plain["reason"], plain["urgent"], together)
 
     def __str__(self) -> str:
         return f"{self.change} (score {self.score:.2f}, {self.by})"
@@ -96,7 +100,8 @@ def without_conflicts(requests: Sequence[Request]) -> tuple[list[Request], list[
     """Of two requests in conflict the one with the lower score goes; what stays is prioritised.
 
     Two requests conflict if they want the same node for a new or a moved replica [EDF 7]. Differs: two for the same
-    operator conflict, too, a scale-in and a migration of one replica cannot both be done.
+    operator conflict, too, a scale-in and a migration of one replica cannot both be done; and two of a manager that has
+    placed them together do not: everything that has to leave a node leaves it in one change.
     """
     kept: list[Request] = []
     refused = []
@@ -104,7 +109,7 @@ def without_conflicts(requests: Sequence[Request]) -> tuple[list[Request], list[
     nodes: dict[str, Request] = {}
     for request in prioritised(requests):
         operator, targets = request.change.operator, request.change.added
-        taken = next((node for node in targets if node in nodes), None)
+        taken = next((node for node in targets if node in nodes and not _together(request, nodes[node])), None)
         if operator in operators:
             refused.append(Refusal(request, "conflicts", f"wants the same operator as {operators[operator]}"))
         elif taken is not None:
@@ -114,3 +119,7 @@ def without_conflicts(requests: Sequence[Request]) -> tuple[list[Request], list[
             operators[operator] = request
             nodes.update(dict.fromkeys(targets, request))
     return kept, refused
+
+
+def _together(one: Request, other: Request) -> bool:
+    return one.placed_together and other.placed_together
