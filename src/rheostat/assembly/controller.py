@@ -64,7 +64,7 @@ class Controller:
         self._look = Look(opened.runtime)
         self._seen = Seen()
         self._known = Observation(time.time())
-        self._batches: tuple[int, ...] = ()
+        self._batches: tuple[tuple[str, int], ...] = ()
         self._since = time.monotonic()
 
     @property
@@ -227,10 +227,14 @@ class Controller:
         return bool(states) and settled and (bool(self._seen.failures) or self.runtime.is_drained())
 
     def _notice_batches(self, statuses: Mapping[str, InstanceStatus]) -> None:
-        """Remembers when a source was last seen to bring something."""
-        sources = [one.name for one in self.runtime.plan.instances if not one.groups]
-        batches = tuple(statuses[name].committed if name in statuses else -1 for name in sources)
-        if batches != self._batches or -1 in batches:
+        """Remembers since when the sources could have brought something, and did not.
+
+        One that was just started, or stood still for a change, may have more than anybody knows.
+        """
+        sources = [statuses.get(one.name) for one in self.runtime.plan.instances if not one.groups]
+        batches = tuple((one.run, one.committed) for one in sources if one is not None)
+        coming = any(one is None or one.committed < 0 or _is_starting(one) for one in sources)
+        if batches != self._batches or coming or self._changing.locked():
             self._batches, self._since = batches, time.monotonic()
 
     def status(self) -> dict[str, Any]:
@@ -276,6 +280,10 @@ class Controller:
         if self._steering is None:
             return None
         return {"paused": self._steering.is_paused, "stories": self._steering.stories()}
+
+
+def _is_starting(source: InstanceStatus) -> bool:
+    return source.state == "running" and not source.has_looked
 
 
 def _clock() -> str:

@@ -123,3 +123,7 @@ class InstanceStatus:
     """Operator, node and the user's line, if it failed."""
     by_user: bool = False
     """Whether the user's code raised: starting it again would not help."""
+    run: str = ""
+    """Which start of its query this is told of: every one has another."""
+    has_looked: bool = True
+    """Whether a source has looked for something to bring since it was started: a busy machine may take its time."""

@@ -29,6 +29,8 @@ from rheostat.runtime.state_job import StateJob, prepare_job, run_job
 from rheostat.runtime.tally import Tally
 
 GAP_PATIENCE_SECONDS = 3.0
+BETWEEN_BATCHES = "Waiting for "
+"""... data to arrive, or the next trigger: in the words of Spark."""
 METER = Meter()
 """Of this process: its nodes share it as they share what it measures."""
 
@@ -103,6 +105,8 @@ class _Running:
     query: StreamingQuery
     notes: Notes
     tally: Tally
+    run: str
+    has_looked: bool = False
 
 
 class SparkNode:
@@ -152,7 +156,8 @@ class SparkNode:
         Checkpoint(Path(spec.checkpoint)).clear_beginning()
         notes = Notes(Path(spec.control).with_suffix(".notes"))
         tally = Tally()
-        self._running[spec.name] = _Running(spec, start_query(self._spark, spec, notes, tally), notes, tally)
+        query = start_query(self._spark, spec, notes, tally)
+        self._running[spec.name] = _Running(spec, query, notes, tally, str(query.runId))
         clean_now_and_then(self._spark)
 
     def stop(self, instance: str, *, gently: bool = False) -> None:
@@ -227,7 +232,16 @@ class SparkNode:
             active and acknowledged(control, channels, 1),
             active and planned == committed and acknowledged(control, channels),
             *(("", False) if failure is None else _told(failure, known)),
+            known.run,
+            bool(spec.inputs) or _has_looked(known),
         )
+
+
+def _has_looked(known: _Running) -> bool:
+    """What its query says between two batches, also if the first one was none; asked until it has said so once."""
+    if not known.has_looked:
+        known.has_looked = str(known.query._jsq.status().message()).startswith(BETWEEN_BATCHES)  # noqa: SLF001
+    return known.has_looked
 
 
 def _end(known: _Running, *, gently: bool) -> None:
