@@ -135,9 +135,9 @@ def test_what_ran_on_a_lost_node_is_brought_elsewhere_without_waiting_for_a_toke
 
 
 def test_everything_that_ran_on_a_lost_node_is_brought_elsewhere_in_one_change():
-    """In the room there is: n3 is the emptiest and has room for two of the three."""
+    """In the room there is: two of the three have to go to n3, one of each operator."""
     deployed = Deployment.of({"source": {"n0": 1}, "split": {"n1": 2}, "count": {"n1": 1, "n2": 1}})
-    rooms = (Node("n0", 2.0), Node("n1", 4.0), Node("n2", 2.0), Node("n3", 2.0))
+    rooms = (Node("n0", 1.0), Node("n1", 4.0), Node("n2", 2.0), Node("n3", 2.0))
     world = StillWorld(deployed, Infrastructure("four", rooms))
     manager = managed(world, local=Local(LeastUsed()))
     world.lose("n1")
