@@ -151,8 +151,23 @@ def told_when_spark_dies(place):
     return [line for line in out.splitlines() if "Spark" in line]
 
 
+def java_of(pid):
+    """The Spark of an agent."""
+    (java,) = [child for child in psutil.Process(pid).children() if child.name() == "java"]
+    return java.pid
+
+
+HARMS = {
+    "killed": (lambda pid: os.killpg(pid, signal.SIGKILL), ""),
+    "frozen": (lambda pid: os.killpg(pid, signal.SIGSTOP), "was ended: it left"),
+    "its Spark frozen": (lambda pid: os.kill(java_of(pid), signal.SIGSTOP), "the Spark of node n2 stands still"),
+}
+"""What may happen to an agent, and what its log says of it."""
+
+
 @pytest.mark.spark
-def test_others_run_what_a_dead_agent_ran_until_its_spark_is_warm_again(tmp_path):
+@pytest.mark.parametrize("harm", HARMS)
+def test_others_run_what_a_dead_agent_ran_until_its_spark_is_warm_again(tmp_path, harm):
     place, seen = Place(tmp_path), []
     process = place.start("--nodes", "process", "--for", str(PATIENCE_SECONDS))
 
@@ -170,7 +185,8 @@ def test_others_run_what_a_dead_agent_ran_until_its_spark_is_warm_again(tmp_path
         assert (code, told["effect"]) == (0, "done"), told
         wait_until(lambda: counter()[0] == "n2", process)
         pid = json.loads(address_file(place.directory, "n2").read_text())["pid"]
-        os.killpg(pid, signal.SIGKILL)
+        do_harm, said = HARMS[harm]
+        do_harm(pid)
         wait_until(lambda: counter()[:2] == ("n1", True), process)
         then = seen[-1][2]
         wait_until(lambda: counter()[2] >= then + 3, process)
@@ -184,6 +200,7 @@ def test_others_run_what_a_dead_agent_ran_until_its_spark_is_warm_again(tmp_path
     assert place.counts() == WANTED
     assert "node n2 is lost" in out
     assert "node n2 is back" in out
+    assert said in (place.directory / "nodes" / "n2" / "agent.log").read_text()
     assert place.left_behind() == ([], [])
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import suppress
@@ -10,8 +11,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from rheostat.runtime import agent_process
 from rheostat.runtime.agent_address import address_file
-from rheostat.runtime.agent_process import AgentProcess, group_of, is_alive
+from rheostat.runtime.agent_process import AGENT_MODULE, AgentProcess, group_of, is_alive
 from rheostat.runtime.spark_settings import SparkSettings
 
 LEADER = """
@@ -36,9 +38,9 @@ class Group:
 
 
 @pytest.fixture
-def group(request):
+def group(request, tmp_path):
     environment = {**os.environ, "PYSPARK_PYTHON": f"{getattr(request, 'param', WORKERS)}/python"}
-    command = [sys.executable, "-c", LEADER]
+    command = [sys.executable, "-c", LEADER, AGENT_MODULE, "--node", "n1", "--root", str(tmp_path)]
     leader = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
     yield Group(leader, int(leader.stdout.readline()))
     with suppress(ProcessLookupError):
@@ -47,13 +49,21 @@ def group(request):
     leader.stdout.close()
 
 
-def left_in(root, group):
+def left_in(root, group, name="n1", port=1):
     """A controller that comes later, and finds only what the agent told of itself."""
-    path = address_file(root, "n1")
+    path = address_file(root, name)
     path.parent.mkdir(parents=True)
-    told = {"port": 1, "pid": group.leader.pid, "token": "", "up": True, "workers": WORKERS}
+    told = {"port": port, "pid": group.leader.pid, "token": "", "up": True, "workers": WORKERS}
     path.write_text(json.dumps(told))
-    return AgentProcess("n1", 1, root, SparkSettings())
+    return AgentProcess(name, 1, root, SparkSettings())
+
+
+@pytest.fixture
+def deaf_port(monkeypatch):
+    """Where everybody is let in and nobody is answered, as by a process that was stopped."""
+    monkeypatch.setattr(agent_process, "ANSWER_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        yield deaf.getsockname()[1]
 
 
 def test_what_a_killed_agent_has_left_is_ended(group, tmp_path):
@@ -85,3 +95,52 @@ def test_an_agent_that_was_never_there_has_left_nothing(tmp_path):
     agent = AgentProcess("n1", 1, tmp_path, SparkSettings())
     agent.bury()
     assert not agent.is_up
+
+
+def test_one_that_stands_still_is_ended_by_whoever_comes_to_adopt_it(group, tmp_path, deaf_port):
+    os.killpg(group.leader.pid, signal.SIGSTOP)
+    agent = left_in(tmp_path, group, port=deaf_port)
+    assert agent.adopt() is None
+    assert group.leader.wait(20) == -signal.SIGKILL
+    assert group_of(group.leader.pid) == []
+    assert "ended: it did not answer within 0.2 s" in (tmp_path / "nodes" / "n1" / "agent.log").read_text()
+
+
+def test_a_process_of_somebody_else_that_has_an_agents_number_by_now_is_left_alone(group, tmp_path, deaf_port):
+    assert left_in(tmp_path, group, name="n2", port=deaf_port).adopt() is None
+    assert group.leader.poll() is None
+    assert is_alive(group.child)
+
+
+class Deaf:
+    """A node that can be told to answer."""
+
+    answers = False
+
+    def heartbeat(self, _patience_seconds):
+        return self.answers
+
+    def close(self):
+        pass
+
+
+def test_silent_is_who_is_there_and_does_not_answer(group, tmp_path):
+    agent = left_in(tmp_path, group)
+    assert not agent.is_silent(0.1), "it was never reached"
+    agent._node, agent._adopted = Deaf(), group.leader.pid
+    assert agent.is_silent(0.1)
+    agent._node.answers = True
+    assert not agent.is_silent(0.1)
+    agent._node.answers = False
+    group.kill_leader()
+    assert not agent.is_silent(0.1), "a dead one need not answer"
+
+
+def test_one_that_is_put_down_goes_with_all_it_has_started_even_if_it_was_stopped(group, tmp_path):
+    agent = left_in(tmp_path, group)
+    agent._adopted = group.leader.pid
+    os.killpg(group.leader.pid, signal.SIGSTOP)
+    agent.put_down("it is in the way")
+    assert group.leader.wait(20) == -signal.SIGKILL
+    assert group_of(group.leader.pid) == []
+    assert "n1 was ended: it is in the way" in (tmp_path / "nodes" / "n1" / "agent.log").read_text()

@@ -51,6 +51,12 @@ class FakeProcess:
         self.node = WarmingNode(self.name)
         return self.node
 
+    def is_silent(self, _patience_seconds):
+        return False
+
+    def put_down(self, why):
+        raise AssertionError(f"{self.name} was ended though it answers: {why}")
+
     def bury(self):
         self.told.append(f"bury {self.name}")
 

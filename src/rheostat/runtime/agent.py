@@ -2,8 +2,8 @@
 
 It tells its port in a file of the shared directory that only its owner may read, and serves whoever has the token,
 which it was given in its environment. It ends when it is told to, when whoever should not outlive it is gone, when its
-Spark has died, or when nobody has asked it anything for a long time: a controller that was killed may come back, and
-finds it at work.
+Spark has died or stands still, or when nobody has asked it anything for a long time: a controller that was killed may
+come back, and finds it at work.
 """
 
 import argparse
@@ -37,6 +37,9 @@ CALM_PERCENT, CALM_PATIENCE_SECONDS = 70.0, 60.0
 """A machine less busy than that has room for it; one that never is has to bear it all the same."""
 SPARK_LOOK_SECONDS, SPARK_GONE = 1.0, 70
 """How often an agent looks whether its Spark is there, and its exit code if it is not."""
+SPARK_SILENCES = 30
+"""So many looks in a row may pass without an answer of Spark's. Looks, not seconds: an agent that was stopped together
+with its Spark, and goes on, has not waited."""
 
 
 def main() -> None:
@@ -137,11 +140,28 @@ def _rehearse_when_idle(node: SparkNode, spark: SparkSession, folder: Path, warm
 
 def _end_with_spark(name: str, spark: SparkSession, ending: threading.Event) -> None:
     """At once, as if it had been killed: its queries are gone, and whoever starts it again gives it a new Spark."""
+    answered = threading.Event()
+
+    def look() -> None:
+        while not ending.wait(SPARK_LOOK_SECONDS):
+            if has_ended(spark) and not ending.is_set():
+                _end_at_once(f"node {name} has lost its Spark, and ends with it")
+            answered.set()
+
+    # In a thread of its own: a Spark that stands still does not even say that it is there.
+    threading.Thread(target=look, daemon=True).start()
+    silences = 0
     while not ending.wait(SPARK_LOOK_SECONDS):
-        if has_ended(spark) and not ending.is_set():
-            sys.stderr.write(f"node {name} has lost its Spark, and ends with it\n")
-            sys.stderr.flush()
-            os._exit(SPARK_GONE)
+        silences = 0 if answered.is_set() else silences + 1
+        answered.clear()
+        if silences > SPARK_SILENCES:
+            _end_at_once(f"the Spark of node {name} stands still: it is given up, and the agent ends with it")
+
+
+def _end_at_once(why: str) -> None:
+    sys.stderr.write(f"{why}\n")
+    sys.stderr.flush()
+    os._exit(SPARK_GONE)
 
 
 def _end_with(pid: int, server: uvicorn.Server) -> None:

@@ -57,7 +57,7 @@ def agent_app(
         return job
 
     @app.get("/heartbeat")
-    def heartbeat() -> dict[str, Any]:
+    async def heartbeat() -> dict[str, Any]:  # needs no thread: all of them may be busy with orders
         return {"node": node.name, "pid": os.getpid(), "warm": is_warm()}
 
     @app.get("/statuses")

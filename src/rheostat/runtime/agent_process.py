@@ -53,6 +53,13 @@ def _has_left(found: Mapping[str, Any]) -> bool:
     return any(workers.encode() in environment for environment in environments)
 
 
+AGENT_MODULE = "rheostat.runtime.agent"
+START_SECONDS = 120.0
+"""So long an agent may take to start its Spark."""
+ANSWER_SECONDS = 25.0
+"""So long one whose Spark is up may take to answer somebody who comes along; then it stands still."""
+
+
 class AgentProcess:
     """An agent process of ours: started or found at work, reached, and sure to end.
 
@@ -96,11 +103,40 @@ class AgentProcess:
         if found is None or not is_alive(int(found["pid"])):
             return None
         node = RemoteNode(self.name, int(found["port"]), str(found["token"]))
-        if not node.heartbeat():
-            node.close()
-            return None
-        self._adopted, self._token, self._node = int(found["pid"]), str(found["token"]), node
-        return node
+        patience = ANSWER_SECONDS if found.get("up", True) else START_SECONDS
+        if node.heartbeat(patience):
+            self._adopted, self._token, self._node = int(found["pid"]), str(found["token"]), node
+            return node
+        node.close()
+        if is_alive(int(found["pid"])) and self._is_agent(int(found["pid"])):
+            self._adopted = int(found["pid"])
+            self.put_down(f"it did not answer within {patience:g} s")
+        return None
+
+    def _is_agent(self, pid: int) -> bool:
+        """Whether a process is an agent of this node: a number read somewhere may be somebody else's by now."""
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            return False
+        return {AGENT_MODULE.encode(), self.name.encode(), str(self._root).encode()} <= set(words)
+
+    def is_silent(self, patience_seconds: float) -> bool:
+        """Whether it has answered before, is still there, and does not answer now."""
+        node = self._node
+        if node is None or not self.is_alive:
+            return False
+        try:
+            answers = node.heartbeat(patience_seconds)
+        except RuntimeFault:
+            answers = True  # with a complaint
+        return not answers and self._node is node and self.is_alive
+
+    def put_down(self, why: str) -> None:
+        """Ends one that stands still, and tells why where it would have told itself."""
+        with self._log.open("a", encoding="utf-8") as log:
+            log.write(f"the agent of node {self.name} was ended: {why}\n")
+        self.kill()
 
     def _told(self) -> dict[str, Any] | None:
         """What the agent of the node tells about itself; None if there is none."""
@@ -110,20 +146,20 @@ class AgentProcess:
             return None
         return found
 
-    def start(self, patience_seconds: float = 120.0) -> RemoteNode:
+    def start(self, patience_seconds: float = START_SECONDS) -> RemoteNode:
         """Starts the process and waits until it answers; if the node has an agent by now, it is that one."""
         self._adopted = None
         self._disconnect()
-        log = self._spawn()
+        self._spawn()
         deadline = time.monotonic() + patience_seconds
         while time.monotonic() < deadline:
-            if (node := self._answering(log)) is not None:
+            if (node := self._answering(deadline)) is not None:
                 return node
             time.sleep(0.1)
         self.kill()
-        raise NodeUnreachable(self.name, f"its agent did not answer within {patience_seconds:g} s, see {log}")
+        raise NodeUnreachable(self.name, f"its agent did not answer within {patience_seconds:g} s, see {self._log}")
 
-    def _answering(self, log: Path) -> RemoteNode | None:
+    def _answering(self, deadline: float) -> RemoteNode | None:
         """The node, if its agent answers by now; NodeUnreachable if that has ended."""
         code = None if self._process is None else self._process.poll()
         if code == TAKEN:
@@ -131,20 +167,24 @@ class AgentProcess:
                 self._spawn()  # that one is gone as well
             return node
         if code is not None:
-            raise NodeUnreachable(self.name, f"its agent ended with {code}, see {log}")
+            raise NodeUnreachable(self.name, f"its agent ended with {code}, see {self._log}")
         told = self._told()
         if told is None or self._process is None or told["pid"] != self._process.pid:
             return None
         node = RemoteNode(self.name, int(told["port"]), self._token)
-        if node.heartbeat():
+        if node.heartbeat(max(1.0, deadline - time.monotonic())):
             self._node = node
             return node
         node.close()
         return None
 
-    def _spawn(self) -> Path:
-        """Starts the process; tells where it writes what it has to say."""
-        command = [sys.executable, "-m", "rheostat.runtime.agent", "--node", self.name, "--slots", str(self._slots)]
+    @property
+    def _log(self) -> Path:
+        """Where it writes what it has to say."""
+        return self._root / "nodes" / self.name / "agent.log"
+
+    def _spawn(self) -> None:
+        command = [sys.executable, "-m", AGENT_MODULE, "--node", self.name, "--slots", str(self._slots)]
         command += ["--root", str(self._root), "--master", self._settings.master]
         bound = ["--linger", str(self._linger_seconds)] if self._linger_seconds else ["--while-alive", str(os.getpid())]
         command += bound
@@ -152,14 +192,12 @@ class AgentProcess:
             command += ["--setting", f"{key}={value}"]
         path = os.pathsep.join(part for part in sys.path if part)
         environment = {**os.environ, TOKEN_VARIABLE: self._token, "PYTHONPATH": path}
-        log = self._root / "nodes" / self.name / "agent.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("ab") as output:
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        with self._log.open("ab") as output:
             # A group of its own: killing it takes Spark and the Python workers along.
             self._process = subprocess.Popen(  # noqa: S603 - our own module by this interpreter
                 command, env=environment, stdout=output, stderr=output, stdin=subprocess.DEVNULL, start_new_session=True
             )
-        return log
 
     @property
     def is_alive(self) -> bool:

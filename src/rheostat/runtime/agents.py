@@ -2,7 +2,7 @@
 
 What ran on a node whose agent is gone is run by others at once. Its agent is started again meanwhile, which takes a
 Spark many seconds, and has its own instances back when that has warmed up. So nobody waits for a Spark to start as long
-as there is another one.
+as there is another one. One that stands still without ending is ended first, see `Vigil`.
 """
 
 import time
@@ -14,6 +14,7 @@ from typing import Protocol
 from rheostat.errors import NodeUnreachable, RuntimeFault
 from rheostat.model.resources import Node as ModelNode
 from rheostat.runtime.remote_node import RemoteNode
+from rheostat.runtime.vigil import Asked, Vigil
 from rheostat.runtime.world import Runtime
 
 ATTEMPTS = 3
@@ -25,10 +26,8 @@ MOST_AT_ONCE = 8
 """So many agents are started again side by side."""
 
 
-class Process(Protocol):
+class Process(Asked, Protocol):
     """What is needed of an agent's process."""
-
-    name: str
 
     @property
     def is_up(self) -> bool:
@@ -71,6 +70,8 @@ class Agents:
         self._ending = False
         self._hurry = Event()
         """Nobody has time to warm up: there is no other node, or everything is being ended."""
+        self._vigil = Vigil(self._agents.values)
+        self._vigil.start()
 
     def start_all(self, nodes: Iterable[ModelNode], *, taking_up: bool = False) -> dict[str, RemoteNode]:
         """Starts the nodes side by side, and gives them when all are up.
@@ -114,6 +115,7 @@ class Agents:
     def stop(self) -> None:
         """Ends all of them."""
         self._ending = True
+        self._vigil.stop()
         self._hurry.set()
         for agent in self._agents.values():
             agent.stop()

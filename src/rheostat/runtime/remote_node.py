@@ -15,6 +15,8 @@ from rheostat.runtime.schemas import Columns
 from rheostat.runtime.state_job import StateJob
 
 HEARTBEAT_PATIENCE_SECONDS = 5.0
+PATIENCE_SECONDS = 300.0
+"""So long an order may take: state is moved, queries are started on a busy machine."""
 
 
 class RemoteNode:
@@ -23,7 +25,9 @@ class RemoteNode:
     def __init__(self, name: str, port: int, token: str) -> None:
         self.name = name
         self._client = httpx.Client(
-            base_url=f"http://127.0.0.1:{port}", headers={"Authorization": f"Bearer {token}"}, timeout=300
+            base_url=f"http://127.0.0.1:{port}",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=PATIENCE_SECONDS,
         )
 
     def start(self, spec: InstanceSpec) -> None:
@@ -79,12 +83,13 @@ class RemoteNode:
         )
         return found
 
-    def heartbeat(self) -> bool:
-        """Whether the agent answers."""
+    def heartbeat(self, patience_seconds: float = PATIENCE_SECONDS) -> bool:
+        """Whether the agent answers, within so long; one whose Spark is starting does so when that is up."""
         try:
-            return bool(self._get("/heartbeat")["node"] == self.name)
+            told = self._told(lambda: self._client.get("/heartbeat", timeout=patience_seconds))
         except NodeUnreachable:
             return False
+        return bool(told["node"] == self.name)
 
     def is_warm(self) -> bool:
         """Whether its Spark has rehearsed, or has found that it cannot."""

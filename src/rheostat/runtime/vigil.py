@@ -1,0 +1,73 @@
+"""Who ends an agent that is there and does not answer? What seems dead has to be dead before others take its work over.
+
+A process may stand still without ending: somebody has stopped it, or it waits for a disk for ever. It would hold up all
+that ask it, and might go on some day with what others have done meanwhile.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
+from typing import Protocol
+
+ROUND_SECONDS = 1.0
+PATIENCE_SECONDS = 5.0
+"""So long each of its answers may take."""
+SILENCES = 5
+"""So many questions in a row have to remain open: a machine that stands still as a whole lets one of them time out."""
+
+
+class Asked(Protocol):
+    """What is needed of an agent's process."""
+
+    name: str
+
+    def is_silent(self, patience_seconds: float) -> bool:
+        """Whether it should answer and does not; one that is gone or not up yet need not."""
+        ...
+
+    def put_down(self, why: str) -> None:
+        """Ends it with all it has started, at once."""
+        ...
+
+
+class Vigil:
+    """Asks all agents again and again, beside whatever else waits for them."""
+
+    def __init__(
+        self,
+        agents: Callable[[], Iterable[Asked]],
+        *,
+        round_seconds: float = ROUND_SECONDS,
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> None:
+        """With who there is at the moment."""
+        self._agents, self._round_seconds, self._patience_seconds = agents, round_seconds, patience_seconds
+        self._silences: Counter[str] = Counter()
+        self._ending = Event()
+        self._thread = Thread(target=self._keep, name="vigil", daemon=True)
+
+    def start(self) -> None:
+        """From now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends nobody any more; whoever is being asked may answer later."""
+        self._ending.set()
+
+    def round(self) -> None:
+        """Asks everybody once, side by side: those that are silent take the longest."""
+        agents = list(self._agents())
+        if not agents:
+            return
+        with ThreadPoolExecutor(len(agents), "vigil") as threads:
+            silent = list(threads.map(lambda agent: agent.is_silent(self._patience_seconds), agents))
+        for agent, is_silent in zip(agents, silent, strict=True):
+            self._silences[agent.name] = self._silences[agent.name] + 1 if is_silent else 0
+            if self._silences[agent.name] >= SILENCES and not self._ending.is_set():
+                del self._silences[agent.name]
+                agent.put_down(f"it left {SILENCES} questions in a row open, {self._patience_seconds:g} s each")
+
+    def _keep(self) -> None:
+        while not self._ending.wait(self._round_seconds):
+            self.round()
