@@ -8,6 +8,7 @@ import pytest
 
 from rheostat.errors import NodeUnreachable
 from rheostat.runtime.agents import ATTEMPTS, Agents
+from rheostat.runtime.vigil import SILENCES
 from tests.cli.quiet_nodes import THREE, QuietNode, quiet_run
 
 
@@ -31,6 +32,7 @@ class FakeProcess:
     is_alive: bool = False
     may_start: threading.Event = field(default_factory=threading.Event)
     broken: bool = False
+    silent: bool = False
     node: WarmingNode | None = None
 
     def adopt(self):
@@ -52,10 +54,12 @@ class FakeProcess:
         return self.node
 
     def is_silent(self, _patience_seconds):
-        return False
+        return self.silent
 
     def put_down(self, why):
-        raise AssertionError(f"{self.name} was ended though it answers: {why}")
+        self.told.append(f"put down {self.name}: {why}")
+        self.silent = False
+        self.die()
 
     def bury(self):
         self.told.append(f"bury {self.name}")
@@ -131,6 +135,17 @@ def test_others_run_what_ran_there_before_the_agent_is_back(scene):
     assert scene.runs_on() == {"n2"}
     assert not scene.look(), "it is known to be gone"
     assert scene.told == ["bury n1", "start n1"], "what it left behind has ended before anybody takes over"
+
+
+def test_one_that_stands_still_is_ended_also_if_it_has_come_later(scene):
+    scene.processes["n2"].silent = True
+    scene.agents.start(THREE.nodes[2])
+    scene.processes["n3"].silent = True
+    scene.told.clear()
+    for _ in range(SILENCES):
+        scene.agents._vigil.round()
+    assert [told.split(":")[0] for told in scene.told] == ["put down n2", "put down n3"]
+    assert scene.processes["n1"].is_alive
 
 
 def test_it_has_its_own_back_when_it_is_warm(scene):

@@ -70,7 +70,7 @@ class Agents:
         self._ending = False
         self._hurry = Event()
         """Nobody has time to warm up: there is no other node, or everything is being ended."""
-        self._vigil = Vigil(self._agents.values)
+        self._vigil = Vigil(self._all)
         self._vigil.start()
 
     def start_all(self, nodes: Iterable[ModelNode], *, taking_up: bool = False) -> dict[str, RemoteNode]:
@@ -87,6 +87,9 @@ class Agents:
             if agent.name not in found:
                 self._call_back(agent)
         return found
+
+    def _all(self) -> Iterable[Process]:
+        return self._agents.values()
 
     @property
     def absent(self) -> tuple[str, ...]:
