@@ -1,22 +1,25 @@
 """What does being watched and controlled cost? Word Count at saturation, now with control and now without, in one run.
 
-`python -m benchmarks.control_overhead [--pairs 12] [--seconds 12] [--short] [--write FILE]`
+`python -m benchmarks.control_overhead [--pairs 20] [--most-pairs 80] [--seconds 6] [--short] [--write FILE]`
 
 On: the controller's loop, everything measured every 4/3 s, EDF's managers deciding every 4 s; a dry run, so that what
 runs is the same. Off: nobody looks. It is one query all the time, and control is switched: two runs of the same thing
 differ by a sixth on a shared machine, and become faster for minutes while Java compiles. Times with and without are
-neighbours, each is first as often as second, and the goal, at least 0.95 of the throughput, is for the median of the
-pairs. The processor time of the process that looks and decides is told as well: it is hardly noisy.
+neighbours and each is first as often as second. Pairs are added until it is known well enough what is typical of them,
+whatever that is; the goal, at least 0.95 of the throughput, is for that. The processor time of the process that looks
+and decides is told as well: it is hardly noisy.
 """
 
 import argparse
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from benchmarks.pairs import typical
 from benchmarks.pipeline_parts.batches import throughput
 from examples.word_count.app import application
 from experiments.folders import passing_folder
@@ -43,7 +46,9 @@ PER_BATCH = 5_000
 ENDLESS = 1_000_000_000
 PERIOD_SECONDS = 4.0
 WARM_UP_SECONDS = 60.0
-SETTLE_SECONDS = 1.0
+WELL_ENOUGH = 0.025
+"""So far what is typical may be off, with a confidence of 90 %, when no more pairs are needed."""
+SETTLE_SECONDS = 0.5
 """After a switch what goes on is still a bit of both."""
 CONTROL = ControlSettings(
     "edf", period_seconds=PERIOD_SECONDS, averaging_seconds=PERIOD_SECONDS, settle_seconds=5.0, dry_run=True
@@ -73,15 +78,16 @@ class Time:
 def main() -> int:
     """Measures in turns; 1 if control costs more than it may."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=12, help="an even number, so that each is first as often")
-    parser.add_argument("--seconds", type=float, default=12.0, help="with control or without, each time")
+    parser.add_argument("--pairs", type=int, default=20, help="at least so many; even, so that each is first as often")
+    parser.add_argument("--most-pairs", type=int, default=80, help="no more than so many, however little is known")
+    parser.add_argument("--seconds", type=float, default=6.0, help="with control or without, each time")
     parser.add_argument("--short", action="store_true", help="two pairs of 8 s, warmed up for 20 s")
     parser.add_argument("--write", type=Path)
     chosen = parser.parse_args()
     warm_up = WARM_UP_SECONDS
     if chosen.short:
-        chosen.pairs, chosen.seconds, warm_up = 2, 8.0, 20.0
-    times, batches = _measured(chosen.pairs, chosen.seconds, warm_up)
+        chosen.pairs, chosen.most_pairs, chosen.seconds, warm_up = 2, 2, 8.0, 20.0
+    times, batches = _measured(range(chosen.pairs, chosen.most_pairs + 1), chosen.seconds, warm_up)
     table, share = _table(times, batches)
     print(table)
     if chosen.write:
@@ -89,8 +95,8 @@ def main() -> int:
     return int(share < GOAL)
 
 
-def _measured(pairs: int, seconds: float, warm_up: float) -> tuple[list[Time], list[Batch]]:
-    """All times in their order, two by two, and every batch."""
+def _measured(pairs: range, seconds: float, warm_up: float) -> tuple[list[Time], list[Batch]]:
+    """All times in their order, two by two, and every batch; as many pairs of those allowed as are needed."""
     spark = create_session(SparkSettings(overrides={REPORTS: "100000"}), THREADS, "control overhead")
     app = application("1", pace="all", rows_per_batch=PER_BATCH, total=ENDLESS)
     node = SparkNode("n1", spark)
@@ -116,14 +122,20 @@ def _measured(pairs: int, seconds: float, warm_up: float) -> tuple[list[Time], l
 
         _tell("warming up")
         passed(warm_up, controlled=True)
-        times = []
-        for number in range(pairs):
-            for controlled in (False, True) if number % 2 == 0 else (True, False):
+        times: list[Time] = []
+        reports: list[Mapping[str, Any]] = []
+        batches: list[Batch] = []
+        while (measured := len(times) // 2) < pairs.start or (
+            measured + 1 < pairs.stop and typical(_shares(times, batches)).doubt > WELL_ENOUGH
+        ):
+            for controlled in (False, True, True, False):
                 times.append(passed(seconds, controlled=controlled))
-            _tell(f"pair {number + 1} of {pairs}")
+            reports += node.progress(instance.name, reports[-1]["batchId"] if reports else -1)
+            batches = [found for report in reports if (found := read_batch(report)) is not None]
+            known = typical(_shares(times, batches))
+            _tell(f"{measured + 2} pairs of {pairs.start} to {pairs.stop - 1}, known to {known.doubt:.1%}")
         controller.stop()
         controller.settle()
-        batches = [found for report in node.progress(instance.name) if (found := read_batch(report)) is not None]
     spark.stop()
     return times, batches
 
@@ -136,26 +148,38 @@ def _pass(seconds: float, act: Callable[[], None]) -> None:
         time.sleep(min(1.0, rest))
 
 
+def _rates(times: Sequence[Time], batches: Sequence[Batch], *, controlled: bool) -> list[float]:
+    return [one.rate(batches) for one in times if one.controlled is controlled]
+
+
+def _shares(times: Sequence[Time], batches: Sequence[Batch]) -> list[float]:
+    """The throughput with control beside that without just before or after."""
+    on, off = _rates(times, batches, controlled=True), _rates(times, batches, controlled=False)
+    return [one / other for one, other in zip(on, off, strict=True)]
+
+
 def _table(times: Sequence[Time], batches: Sequence[Batch]) -> tuple[str, float]:
     """The table, and the throughput with control beside that without."""
-    rates = {way: [one.rate(batches) for one in times if one.controlled is way] for way in (False, True)}
-    shares = [on / off for on, off in zip(rates[True], rates[False], strict=True)]
     lines = ["| control | sentences/s at saturation, median | least | most | processor time, of a core |"]
     lines.append("|" + "---|" * 5)
     for way, name in ((False, "off"), (True, "on")):
         busy = statistics.median(one.busy for one in times if one.controlled is way)
-        least, most = min(rates[way]), max(rates[way])
-        lines.append(f"| {name} | {statistics.median(rates[way]):,.0f} | {least:,.0f} | {most:,.0f} | {busy:.1%} |")
-    share, (low, _, high) = statistics.median(shares), statistics.quantiles(shares)
+        rates = _rates(times, batches, controlled=way)
+        least, most = min(rates), max(rates)
+        lines.append(f"| {name} | {statistics.median(rates):,.0f} | {least:,.0f} | {most:,.0f} | {busy:.1%} |")
+    shares = _shares(times, batches)
+    found, (low, _, high) = typical(shares), statistics.quantiles(shares)
+    verdict = "yes" if found.ratio >= GOAL else "**no**"
     decisions = sum(one.decisions for one in times)
     lines += [
         "",
-        f"With control, of the throughput without just before or after: {share:.3f}, median of {len(shares)} pairs",
-        f"(half of them between {low:.3f} and {high:.3f}); {decisions} decisions were made.",
+        f"With control, of the throughput without just before or after: {found.ratio:.3f}, between {found.low:.3f} and",
+        f"{found.high:.3f} with a confidence of 90 %. {len(shares)} pairs, half of them between {low:.3f} and",
+        f"{high:.3f}; {decisions} decisions were made.",
         "",
-        f"- At least {GOAL} of the throughput without control: {'yes' if share >= GOAL else '**no**'} ({share:.3f}).",
+        f"- At least {GOAL} of the throughput without control: {verdict} ({found.ratio:.3f}).",
     ]
-    return "\n".join(lines), share
+    return "\n".join(lines), found.ratio
 
 
 def _tell(what: str) -> None:
