@@ -77,6 +77,38 @@ def test_what_a_killed_agent_has_left_is_ended(group, tmp_path):
     assert not is_alive(group.child)
 
 
+LEADER_OF_ONE_BEING_BORN = """
+import subprocess, sys, time
+asleep = [sys.executable, "-c", "import time; time.sleep(120)"]
+born = "import os, sys; sys.stdin.readline(); os.execve(sys.argv[2], sys.argv[2:], {'WORKERS': sys.argv[1]})"
+child = subprocess.Popen([sys.executable, "-c", born, sys.argv[1], *asleep], env={})
+print(child.pid, flush=True)
+time.sleep(120)
+"""
+
+
+def test_what_was_only_just_being_born_when_its_agent_was_killed_is_ended_as_well(tmp_path, monkeypatch):
+    command = [sys.executable, "-c", LEADER_OF_ONE_BEING_BORN, WORKERS]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True, bufsize=1, start_new_session=True) as leader:
+        group = Group(leader, int(leader.stdout.readline()))
+        agent = left_in(tmp_path, group)
+        group.kill_leader()
+        pauses, pause = iter(["now\n"]), agent_process.time.sleep
+
+        def give_birth(seconds):
+            leader.stdin.write(next(pauses, ""))
+            pause(seconds)
+
+        monkeypatch.setattr(agent_process.time, "sleep", give_birth)
+        try:
+            agent.bury()
+            assert not is_alive(group.child)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(leader.pid, signal.SIGKILL)
+
+
 @pytest.mark.parametrize("group", ["/nowhere/of-somebody-else"], indirect=True)
 def test_a_group_of_somebody_else_with_the_same_number_is_left_alone(group, tmp_path):
     agent = left_in(tmp_path, group)

@@ -46,16 +46,30 @@ def _has_left(found: Mapping[str, Any]) -> bool:
     pid, workers = int(found["pid"]), str(found.get("workers") or "")
     if is_alive(pid) or not workers:
         return False
-    environments = []
-    for member in group_of(pid):
-        with suppress(OSError):
-            environments.append(Path(f"/proc/{member}/environ").read_bytes())
-    return any(workers.encode() in environment for environment in environments)
+    return any(workers.encode() in _environment(member) for member in group_of(pid))
+
+
+def _environment(pid: int) -> bytes:
+    """What a process was born with; nothing if it has gone.
+
+    One that is only just being born has none yet, for up to 20 ms on a busy machine, and is looked at again.
+    """
+    deadline = time.monotonic() + BIRTH_SECONDS
+    while True:
+        try:
+            environment = Path(f"/proc/{pid}/environ").read_bytes()
+        except OSError:
+            return b""
+        if environment or not is_alive(pid) or time.monotonic() > deadline:
+            return environment
+        time.sleep(0.01)
 
 
 AGENT_MODULE = "rheostat.runtime.agent"
 START_SECONDS = 120.0
 """So long an agent may take to start its Spark."""
+BIRTH_SECONDS = 1.0
+"""So long what it has started may take to have an environment; without one by then, it was born with none."""
 ANSWER_SECONDS = 25.0
 """So long one whose Spark is up may take to answer somebody who comes along; then it stands still."""
 
