@@ -33,9 +33,12 @@ class FakeProcess:
     may_start: threading.Event = field(default_factory=threading.Event)
     broken: bool = False
     silent: bool = False
+    dies_when_asked: bool = False
     node: WarmingNode | None = None
 
     def adopt(self):
+        if self.dies_when_asked:
+            self.is_up = self.is_alive = False
         if not (self.is_up and self.is_alive):
             return None
         self.told.append(f"adopt {self.name}")
@@ -238,6 +241,22 @@ class TestTakingUp:
         assert agents.absent == ("n2",)
         assert "bury n2" in told
         assert not processes["n2"].may_start.is_set()
+
+    def test_one_that_dies_while_it_is_asked_is_not_awaited(self, left):
+        agents, processes, told = left
+        processes["n3"].dies_when_asked = True
+        assert set(agents.start_all(THREE.nodes, taking_up=True)) == {"n1"}
+        assert set(agents.absent) == {"n2", "n3"}
+        assert {"bury n2", "bury n3"} <= set(told)
+        assert not processes["n3"].may_start.is_set()
+
+    def test_if_all_die_while_they_are_asked_all_are_awaited(self, left):
+        agents, processes, _ = left
+        for process in processes.values():
+            process.dies_when_asked = True
+            process.may_start.set()
+        assert set(agents.start_all(THREE.nodes, taking_up=True)) == {"n1", "n2", "n3"}
+        assert agents.absent == ()
 
     def test_a_new_run_waits_for_all_of_them(self, left):
         agents, processes, _ = left

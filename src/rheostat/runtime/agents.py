@@ -80,9 +80,11 @@ class Agents:
         `absent`, and come back like any whose agent has died.
         """
         agents = [self._made(node) for node in nodes]
-        awaited = [agent for agent in agents if taking_up and agent.is_up] or agents
-        with ThreadPoolExecutor(len(awaited)) as threads:
-            found = {node.name: node for node in threads.map(self._found, awaited)}
+        left = [agent for agent in agents if taking_up and agent.is_up]
+        with ThreadPoolExecutor(max(1, len(agents))) as threads:
+            # One of them may die while it is asked: it is not awaited either, as long as there is another.
+            answered = [node for node in threads.map(lambda agent: agent.adopt(), left) if node is not None]
+            found = {node.name: node for node in answered or threads.map(self._found, agents)}
         for agent in agents:
             if agent.name not in found:
                 self._call_back(agent)
