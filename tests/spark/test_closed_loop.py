@@ -41,7 +41,8 @@ def test_replicas_follow_a_load_that_triples_and_falls_back(control, roomy_sessi
     assert done.replicas("split", 0, done.recording.seconds[-1] + 1)[-1] == 1
     assert done.flaps(SETTLE_SECONDS) == 0
     usual = median(ms for at, ms in responses(done) if 10 <= at < HIGH_FROM)
-    assert done.back_under_ms(SLOWER * usual, HIGH_FROM, HIGH_TO + 10) is not None
+    assert done.back_under_ms(SLOWER * usual, HIGH_FROM, HIGH_TO) is not None, "while the load is still high"
+    assert done.back_under_ms(SLOWER * usual, HIGH_TO, LOAD.seconds) is not None, "and after it has fallen"
     changes = [story for story in done.told if story.effect is not None]
     assert all(story.effect.facts["outcome"] == "done" for story in changes)
     for story in changes:
