@@ -1,6 +1,7 @@
 """What came of a run on Spark: what was recorded and journaled, and what its output lacks or has too much of."""
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from rheostat.control.ports import Entry
 from rheostat.control.profile import Profile
@@ -46,14 +47,17 @@ class Controlled:
                 found += [Move(note.at_seconds, *part) for part in _directions(note.what)]
         return found
 
-    def flaps(self, within_seconds: float) -> int:
-        """How often an operator changed its direction twice within a time."""
+    def flaps(self, from_seconds: float = 0.0) -> int:
+        """How often an operator took a change of direction back, from some time on.
+
+        Under a load that rises and falls once nobody has a reason to go out, in and out again, however much later.
+        """
+        scaled = [move for move in self.moves if move.by and move.at_seconds >= from_seconds]
         count = 0
-        for operator in {move.operator for move in self.moves}:
-            scaled = [move for move in self.moves if move.operator == operator and move.by]
-            for first, second, third in zip(scaled, scaled[1:], scaled[2:], strict=False):
-                turned = first.by * second.by < 0 and second.by * third.by < 0
-                count += turned and third.at_seconds - first.at_seconds < within_seconds
+        for operator in {move.operator for move in scaled}:
+            by = [move.by for move in scaled if move.operator == operator]
+            turns = sum(before * after < 0 for before, after in pairwise(by))
+            count += max(0, turns - 1)
         return count
 
     def replicas(self, operator: str, from_seconds: float, to_seconds: float) -> list[float]:
@@ -62,15 +66,16 @@ class Controlled:
         return [count or 0.0 for at, count in moments if from_seconds <= at < to_seconds]
 
     def back_under_ms(self, objective_ms: float, from_seconds: float, to_seconds: float) -> float | None:
-        """Seconds until the response time is under the objective for the rest of a time; None if it never is."""
-        column = self.recording.column("response_mean_ms")
-        inside = [
-            (at, ms) for at, ms in zip(self.recording.seconds, column, strict=True) if from_seconds <= at < to_seconds
-        ]
-        late = [at for at, ms in inside if ms is not None and ms > objective_ms]
-        if not late:
+        """Seconds until the response time is under the objective for the rest of a time; None if it never is.
+
+        Nor is it if nothing came out any more: only a response time that was measured is under anything.
+        """
+        column = zip(self.recording.seconds, self.recording.column("response_mean_ms"), strict=True)
+        known = [(at, ms) for at, ms in column if ms is not None and from_seconds <= at < to_seconds]
+        late = [at for at, ms in known if ms > objective_ms]
+        if known and not late:
             return 0.0
-        after = [at for at, _ in inside if at > late[-1]]
+        after = [at for at, _ in known if at > late[-1]] if late else []
         return after[0] - from_seconds if after else None
 
 
