@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rheostat.control.decisions import DECISION, EFFECT, Decision
+from rheostat.control.journal import MemoryJournal
+from rheostat.control.node_story import UNDER_WAY, node_stories
 from rheostat.control.planned import PLAN, changes_something
 from rheostat.control.ports import NODE_JOINED, NODE_LEFT, Entry
 from rheostat.runtime.physical import PhysicalPlan
@@ -17,7 +19,7 @@ class Decided:
     made: int
     """With those that changed nothing."""
     outcomes: Mapping[str, int]
-    """How many changes were done, rolled back and refused."""
+    """How many changes were done, rolled back and refused; a node that did not come or stays is one rolled back."""
     unfinished: int
     """Decisions to change something that nothing is told of."""
 
@@ -40,7 +42,19 @@ def decided(entries: Sequence[Entry]) -> Decided:
         elif entry.kind == EFFECT:
             outcomes[str(entry.facts["outcome"])] += 1
             open_ = False
-    return Decided(made, outcomes, unfinished + open_)
+    about_nodes = [story.result() for story in node_stories(_journal(entries))]
+    for result in about_nodes:
+        if result is not None and result.outcome != UNDER_WAY:
+            outcomes["done" if result.outcome == "done" else "rolled back"] += 1
+    unfinished += open_ + sum(result is not None and result.outcome == UNDER_WAY for result in about_nodes)
+    return Decided(made + len(about_nodes), outcomes, unfinished)
+
+
+def _journal(entries: Sequence[Entry]) -> MemoryJournal:
+    journal = MemoryJournal()
+    for entry in entries:
+        journal.append(entry)
+    return journal
 
 
 def _changes(entry: Entry) -> bool:

@@ -1,6 +1,7 @@
 """A controlled run whose controller and agents are killed: is its output exact, does every decision come to an end?
 
-`python -m experiments.spark.kills [--minutes 20] [--controllers 20] [--agents 20] [--control edf] [--seed 0] [--short]`
+`python -m experiments.spark.kills [--minutes 20] [--controllers 20] [--agents 20] [--control edf] [--seed 0] [--short]
+[--control-set NAME=VALUE ...]`
 
 Runs the command `rheostat run --nodes process --control ...` and kills it and its agents with kill -9 at random
 moments. Writes `docs/results/spark_kills.md` and its picture; exits with 1 if anything was lost, repeated or left open.
@@ -113,6 +114,7 @@ def main() -> int:
     parser.add_argument("--controllers", type=int, default=20)
     parser.add_argument("--agents", type=int, default=20)
     parser.add_argument("--control", default="edf")
+    parser.add_argument("--control-set", nargs="+", default=[], help="settings of the managers, as of rheostat run")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--short", action="store_true", help="one and a half minutes, one kill of each")
     parser.add_argument("--folder", type=Path, help="where everything is kept; else it is removed in the end")
@@ -121,14 +123,16 @@ def main() -> int:
         chosen.minutes, chosen.controllers, chosen.agents = 1.5, 1, 1
     load = waves(60 * chosen.minutes)
     with _folder(chosen.folder) as folder:
-        options = ("--control", chosen.control, "--period", f"{PERIOD_SECONDS:g}", "--settle", f"{SETTLE_SECONDS:g}")
-        victim = Victim(load.stage(), folder, options)
+        options = ["--control", chosen.control, "--period", f"{PERIOD_SECONDS:g}", "--settle", f"{SETTLE_SECONDS:g}"]
+        options += [part for setting in chosen.control_set for part in ("--control-set", setting)]
+        victim = Victim(load.stage(), folder, tuple(options))
         nodes = [node.name for node in victim.infrastructure.nodes]
         random = Random(chosen.seed)  # noqa: S311 - repeatable
         deaths = schedule(random, load.seconds, chosen.controllers, chosen.agents, nodes)
         found = survive(victim, load, deaths, random)
     command = f"python -m experiments.spark.kills --minutes {chosen.minutes:g} --controllers {chosen.controllers}"
     command += f" --agents {chosen.agents} --control {chosen.control} --seed {chosen.seed}"
+    command += f" --control-set {' '.join(chosen.control_set)}" if chosen.control_set else ""
     write_report(NAME, _page(found, load, command, " ".join(victim.arguments())))
     _draw(found)
     return int(bool(found.lost or found.duplicated or found.decisions.unfinished))
@@ -211,12 +215,15 @@ def _until_up(victim: Victim) -> None:
 def _kill_due(victim: Victim, waiting: list[Death], seconds: float, account: Account, random: Random) -> None:
     due = [death for death in waiting if death.at_seconds <= seconds]
     for death in due:
-        if not victim.kill(death.who):
+        who = death.who
+        if who != CONTROLLER and not victim.has_node(who) and (others := victim.agents()):
+            who = random.choice(others)  # it was released, and will not come back
+        if not victim.kill(who):
             continue
         waiting.remove(death)
-        account.killed.append(Death(seconds, death.who))
-        tell(f"  {seconds:.0f} s: {death.who} killed")
-        if death.who == CONTROLLER:
+        account.killed.append(Death(seconds, who))
+        tell(f"  {seconds:.0f} s: {who} killed")
+        if who == CONTROLLER:
             time.sleep(random.uniform(0.0, LONGEST_ABSENCE_SECONDS))
             victim.start()
 

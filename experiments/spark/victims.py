@@ -15,7 +15,7 @@ from experiments.spark.stage import Stage
 from rheostat.control.ports import Entry
 from rheostat.model.documents import write
 from rheostat.model.resources import Infrastructure
-from rheostat.runtime.agent_address import address_file
+from rheostat.runtime.agent_address import address_file, nodes_told
 from rheostat.runtime.agent_process import is_alive
 from rheostat.runtime.channels.channel import load_channel
 from rheostat.runtime.controller_client import read_address
@@ -96,6 +96,14 @@ class Victim:
         found = self._told(who)
         return found if found is not None and is_alive(found) and self._is_ours(found, who) else None
 
+    def agents(self) -> list[str]:
+        """The nodes whose agents are up, also of those that came later."""
+        return [name for name in nodes_told(self.directory) if self.pid(name) is not None]
+
+    def has_node(self, name: str) -> bool:
+        """Whether a node was not released; one whose agent is dead will come back."""
+        return address_file(self.directory, name).exists()
+
     def kill(self, who: str) -> bool:
         """kill -9, of a controller also while it is starting; False if it is not there."""
         if who == CONTROLLER:
@@ -132,8 +140,8 @@ class Victim:
                 self.process.wait(GRACE_SECONDS)
             except subprocess.TimeoutExpired:
                 self.process.kill()
-        for node in self.infrastructure.nodes:
-            if (pid := self.pid(node.name)) is not None:
+        for node in self.agents():
+            if (pid := self.pid(node)) is not None:
                 with suppress(ProcessLookupError):
                     os.killpg(pid, signal.SIGKILL)
 

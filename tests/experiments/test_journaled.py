@@ -11,6 +11,7 @@ from experiments.spark.workload import AT_FIRST, Load, Phase
 
 from rheostat.control.decisions import DECISION, EFFECT, Decision, effect_facts
 from rheostat.control.ports import NODE_JOINED, NODE_LEFT, Done, Entry, Refused, RolledBack
+from rheostat.control.region_manager import NODES
 from rheostat.model.deployment import Replicas
 from rheostat.model.reconfiguration import Change
 from rheostat.policies.granting import Situation
@@ -46,6 +47,24 @@ def test_every_decision_to_change_something_needs_its_effect(entries, outcomes, 
     found = decided(entries)
     assert (tuple(found.outcomes.values()), found.unfinished) == (outcomes, unfinished)
     assert found.made == sum(entry.kind == DECISION for entry in entries)
+
+
+def asked(**facts):
+    return Entry(NODES, 2.0, {"by": "region manager", "started": [], "stopped": [], "reason": "room", **facts})
+
+
+@pytest.mark.parametrize(
+    ("entries", "outcomes", "unfinished"),
+    [
+        pytest.param([asked(started=["n4"])], (0, 0, 0), 1, id="on its way"),
+        pytest.param([asked(started=["n4"]), Entry(NODE_JOINED, 3.0, {"name": "n4"})], (1, 0, 0), 0, id="it came"),
+        pytest.param([asked(started=["n4"]), asked(given_up=["n4"])], (0, 1, 0), 0, id="it was given up"),
+        pytest.param([asked(stopped=["n4"])], (1, 0, 0), 0, id="let go"),
+    ],
+)
+def test_decisions_about_nodes_need_an_end_as_well(entries, outcomes, unfinished):
+    found = decided(entries)
+    assert (found.made, tuple(found.outcomes.values()), found.unfinished) == (1, outcomes, unfinished)
 
 
 def launched(at_seconds=100.0):

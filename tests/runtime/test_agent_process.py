@@ -11,10 +11,13 @@ from dataclasses import dataclass
 
 import pytest
 
+from rheostat.model.resources import Infrastructure, Node
 from rheostat.runtime import agent_process
 from rheostat.runtime.agent_address import address_file
 from rheostat.runtime.agent_process import AGENT_MODULE, AgentProcess, group_of, is_alive
+from rheostat.runtime.launching import Launch, NodeForm, dismiss_strays
 from rheostat.runtime.spark_settings import SparkSettings
+from tests.cli.quiet_nodes import WORDS
 
 LEADER = """
 import subprocess, sys, time
@@ -176,3 +179,33 @@ def test_one_that_is_put_down_goes_with_all_it_has_started_even_if_it_was_stoppe
     assert group.leader.wait(20) == -signal.SIGKILL
     assert group_of(group.leader.pid) == []
     assert "n1 was ended: it is in the way" in (tmp_path / "nodes" / "n1" / "agent.log").read_text()
+
+
+def launch(root, form, *names):
+    infrastructure = Infrastructure("some", tuple(Node(name, 1.0) for name in names))
+    return Launch(WORDS, infrastructure, root, form=form)
+
+
+@pytest.mark.parametrize(
+    ("form", "names", "stays"),
+    [
+        pytest.param(NodeForm.PROCESS, ("n1", "n2"), True, id="a node of the run: it goes on there"),
+        pytest.param(NodeForm.PROCESS, ("n2",), False, id="a node that never joined, or was released"),
+        pytest.param(NodeForm.EMBEDDED, ("n1", "n2"), False, id="the node is embedded now: it would be there twice"),
+    ],
+)
+def test_agents_that_a_killed_controller_left_stay_if_the_run_has_their_node(group, tmp_path, form, names, stays):
+    left_in(tmp_path, group)
+    dismiss_strays(launch(tmp_path, form, *names))
+    assert is_alive(group.leader.pid) == is_alive(group.child) == stays
+    assert address_file(tmp_path, "n1").exists() == stays
+
+
+def test_what_a_stray_that_is_dead_has_left_is_ended_and_a_process_of_somebody_else_is_not(group, tmp_path):
+    left_in(tmp_path, group, name="n3")  # with the number of the agent of n1
+    dismiss_strays(launch(tmp_path, NodeForm.PROCESS, "n2"))
+    assert is_alive(group.leader.pid)
+    left_in(tmp_path, group)
+    group.kill_leader()
+    dismiss_strays(launch(tmp_path, NodeForm.PROCESS, "n2"))
+    assert not is_alive(group.child)

@@ -7,6 +7,7 @@ terminal, for `rheostat status` and for programs.
 import time
 from collections import deque
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -98,10 +99,14 @@ class Controller:
             posts.outlook = control.outlook
             return replace(control, loops=(posts, *control.loops))
 
-        self._steering = Steering(built, clock, self.runtime.journal, self.runtime.deployment())
+        self._steering = Steering(built, clock, self.runtime.journal, self.runtime.deployment(), self._node_names)
         if self._steering.is_paused and self._outposts is not None:
             self._outposts.pause()
         self._steering.start()
+
+    def _node_names(self) -> AbstractSet[str]:
+        """The nodes that there are now, up or lost."""
+        return self.infrastructure.index.keys()
 
     @property
     def steering(self) -> Steering:

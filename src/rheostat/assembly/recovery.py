@@ -1,14 +1,18 @@
 """What does a controller that was killed leave to the next one? Decisions without an effect, and what was learned."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from rheostat.control.building import Control
 from rheostat.control.decisions import DECISION, EFFECT, Decision, effect_facts
+from rheostat.control.infrastructure_manager import INFRASTRUCTURE
 from rheostat.control.lessons import remind
+from rheostat.control.node_story import NodeStory, node_stories
 from rheostat.control.operator_manager import MEMORY
 from rheostat.control.planned import PLAN
-from rheostat.control.ports import Done, Entry, Journal, RolledBack
+from rheostat.control.ports import Done, Entry, Journal, Json, RolledBack
+from rheostat.control.region_manager import NODES
 from rheostat.model.deployment import Deployment
 from rheostat.model.reconfiguration import Reconfiguration
 
@@ -37,6 +41,27 @@ def finish_decisions(journal: Journal, now: Deployment, now_seconds: float) -> N
     took_place = all(now[each.operator] == each.after for each in change.changes)
     effect = Done(0.0) if took_place else RolledBack("the controller was killed before the switch")
     journal.append(Entry(EFFECT, now_seconds, effect_facts(by, change, effect, {})))
+
+
+def finish_node_decisions(journal: Journal, nodes: AbstractSet[str], now_seconds: float, why: str) -> None:
+    """Decisions about nodes end as well, given the nodes that there are.
+
+    One that was to be left is gone or may be used again, one that was to come is given up. Managers do not go on with
+    them: they look at what is there, and ask for what they still want.
+    """
+    for story in node_stories(journal):
+        if story.result() is not None and not story.is_over:
+            journal.append(_end_of(story, nodes, now_seconds, why))
+
+
+def _end_of(story: NodeStory, nodes: AbstractSet[str], now_seconds: float, why: str) -> Entry:
+    by: dict[str, Json] = {"by": story.decision.facts["by"]}
+    if story.leaves is None:
+        missing: list[Json] = [name for name in story.started if name not in story.came]
+        return Entry(NODES, now_seconds, {**by, "given_up": missing, "reason": why})
+    if story.leaves in nodes:
+        return Entry(INFRASTRUCTURE, now_seconds, {**by, "cancelled": story.leaves, "reason": why})
+    return Entry(NODES, now_seconds, {**by, "started": [], "stopped": [story.leaves], "reason": "it was empty"})
 
 
 def _change_of(entry: Entry) -> tuple[str, Reconfiguration] | None:

@@ -2,10 +2,11 @@
 
 from collections import deque
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from threading import Event
 from typing import Any
 
-from rheostat.assembly.recovery import finish_decisions, recall
+from rheostat.assembly.recovery import finish_decisions, finish_node_decisions, recall
 from rheostat.control.building import Control
 from rheostat.control.endable import TROUBLE, LoopThread
 from rheostat.control.explain import explanation, is_holding
@@ -15,16 +16,25 @@ from rheostat.model.deployment import Deployment
 
 PAUSED, RESUMED = "control paused", "control resumed"
 STORIES_SHOWN = 6
+KILLED, STOPPED = "the controller was killed before", "the application was stopped before"
+"""Why a decision about nodes has come to nothing."""
 
 
 class Steering:
     """The control of one running application."""
 
     def __init__(
-        self, build: Callable[[Journal], Control], clock: Clock, journal: Journal, running: Deployment
+        self,
+        build: Callable[[Journal], Control],
+        clock: Clock,
+        journal: Journal,
+        running: Deployment,
+        nodes: Callable[[], AbstractSet[str]],
     ) -> None:
-        """Puts the managers together, and takes up what a former controller has left."""
+        """Puts the managers together, and takes up what a former controller has left: what runs, and on which nodes."""
         finish_decisions(journal, running, clock.now_seconds())
+        finish_node_decisions(journal, nodes(), clock.now_seconds(), KILLED)
+        self._nodes = nodes
         self._journal = StoryJournal(journal)
         self._control = build(self._journal)
         recall(self._control, journal)
@@ -39,8 +49,9 @@ class Steering:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the loop; a step that is under way is waited for."""
+        """Ends the loop; a step that is under way is waited for, a node that is coming or being left is not."""
         self._thread.stop()
+        finish_node_decisions(self._journal, self._nodes(), self._clock.now_seconds(), STOPPED)
 
     @property
     def is_paused(self) -> bool:

@@ -25,6 +25,11 @@ def address_file(root: Path, node: str) -> Path:
     return root / "nodes" / node / "agent.json"
 
 
+def nodes_told(root: Path) -> list[str]:
+    """The nodes whose agents have told how they are reached, and were not seen to end."""
+    return sorted(path.parent.name for path in root.glob(str(address_file(Path(), "*"))))
+
+
 def claimed(root: Path, node: str) -> IO[str] | None:
     """The claim to a node, None if another agent has it; to be kept open: it goes with the process, however it ends."""
     path = address_file(root, node).with_suffix(".lock")

@@ -111,6 +111,15 @@ class AgentProcess:
         if not self.is_alive:
             self.kill()
 
+    def dismiss(self) -> None:
+        """Ends an agent that a former controller has left on a node that the run no longer has, and all it has left."""
+        found = self._told()
+        if found is not None and self._is_agent(int(found["pid"])):
+            self._adopted = int(found["pid"])
+            self.put_down("its node is no longer one of the run's")
+        self.bury()
+        clear_leftovers(self._root, self.name)
+
     def adopt(self) -> RemoteNode | None:
         """The agent that a former controller has left; one on its way is awaited. None if there is none."""
         found = self._told()

@@ -27,6 +27,7 @@ from rheostat.model.documents import write
 from rheostat.model.membership import with_node, with_only
 from rheostat.model.resources import Infrastructure
 from rheostat.model.resources import Node as ModelNode
+from rheostat.runtime.agent_address import nodes_told
 from rheostat.runtime.agent_process import AgentProcess
 from rheostat.runtime.agents import Agents
 from rheostat.runtime.channels.channel import load_channel
@@ -100,6 +101,7 @@ def opened(launch: Launch) -> Iterator[Opened]:
     with held(launch.directory):
         launch = replace(launch, infrastructure=recorded_infrastructure(launch.directory, launch.infrastructure))
         check_known(launch)
+        dismiss_strays(launch)
         form = _embedded if launch.form is NodeForm.EMBEDDED else _processes
         with form(launch) as found:
             yield found
@@ -248,6 +250,18 @@ def _processes(launch: Launch) -> Iterator[Opened]:
         yield Opened(
             runtime, lambda: agents.revive(runtime), provider if launch.kinds else None, agents_can_manage=True
         )
+
+
+def dismiss_strays(launch: Launch) -> None:
+    """Ends the agents of nodes that the run has not got, or has in its own process.
+
+    A controller that is killed while a node comes or goes leaves the agent of one that nobody knows; and one whose
+    nodes were processes leaves all of them, which would go on beside embedded ones, in the same checkpoints.
+    """
+    kept = launch.infrastructure.index.keys() if launch.form is NodeForm.PROCESS else frozenset()
+    for name in nodes_told(launch.directory):
+        if name not in kept:
+            AgentProcess(name, 1, launch.directory, launch.spark).dismiss()
 
 
 def _agent_process(launch: Launch, node: ModelNode) -> AgentProcess:
