@@ -2,7 +2,7 @@
 
 It tells its port in a file of the shared directory that only its owner may read, and serves whoever has the token,
 which it was given in its environment. It ends when it is told to, when whoever should not outlive it is gone, when its
-Spark has died or stands still, or when nobody has asked it anything for a long time: a controller that was killed may
+Spark has died or stands still, or when no controller has asked it anything for a long time: one that was killed may
 come back, and finds it at work.
 """
 
@@ -27,6 +27,7 @@ from rheostat.runtime.layout import Layout
 from rheostat.runtime.node import SparkNode
 from rheostat.runtime.outpost_host import OutpostHost
 from rheostat.runtime.rehearsal import rehearsed
+from rheostat.runtime.remote_node import PEER_HEADER
 from rheostat.runtime.schemas import Columns, discover
 from rheostat.runtime.spark_session import create_session, has_ended
 from rheostat.runtime.spark_settings import SparkSettings
@@ -111,7 +112,7 @@ def _arguments() -> argparse.Namespace:
 
 
 class Heard:
-    """Remembers when somebody last asked."""
+    """Remembers when a controller last asked. Other nodes do not count: they would keep each other alive for ever."""
 
     def __init__(self, app: FastAPI) -> None:
         self._app = app
@@ -119,7 +120,8 @@ class Heard:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Lets the web application answer."""
-        self.at_seconds = time.monotonic()
+        if PEER_HEADER.lower().encode() not in dict(scope.get("headers", ())):
+            self.at_seconds = time.monotonic()
         await self._app(scope, receive, send)
 
 

@@ -48,7 +48,7 @@ class Peers:
         if known is None or known[0] != address:
             if known is not None:
                 known[1].close()
-            known = self._known[name] = (address, RemoteNode(name, *address))
+            known = self._known[name] = (address, RemoteNode(name, *address, by_peer=True))
         return known[1]
 
 

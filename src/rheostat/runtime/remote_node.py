@@ -15,6 +15,8 @@ from rheostat.runtime.schemas import Columns
 from rheostat.runtime.state_job import StateJob
 
 HEARTBEAT_PATIENCE_SECONDS = 5.0
+PEER_HEADER = "Rheostat-Peer"
+"""Says that another node asks, not a controller."""
 PATIENCE_SECONDS = 300.0
 """So long an order may take: state is moved, queries are started on a busy machine."""
 
@@ -22,11 +24,11 @@ PATIENCE_SECONDS = 300.0
 class RemoteNode:
     """The contract of `Node` over HTTP. What the agent complains of is raised here."""
 
-    def __init__(self, name: str, port: int, token: str) -> None:
+    def __init__(self, name: str, port: int, token: str, *, by_peer: bool = False) -> None:
         self.name = name
         self._client = httpx.Client(
             base_url=f"http://127.0.0.1:{port}",
-            headers={"Authorization": f"Bearer {token}"},
+            headers={"Authorization": f"Bearer {token}", **({PEER_HEADER: "yes"} if by_peer else {})},
             timeout=PATIENCE_SECONDS,
         )
 
