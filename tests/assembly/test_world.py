@@ -21,7 +21,7 @@ class OneWorld:
     def __init__(self, runtime, provider=None):
         self.runtime, clock = runtime, SystemClock()
         for port in (runtime, provider, clock):
-            for name in ("samples", "deployment", "infrastructure", "apply", "kinds", "start", "stop"):
+            for name in ("samples", "deployment", "infrastructure", "apply", "kinds", "start", "failure"):
                 if hasattr(port, name) and not hasattr(self, name):
                     setattr(self, name, getattr(port, name))
         if provider is not None:
@@ -107,7 +107,7 @@ def test_a_node_that_does_not_come_up_is_told_and_forgotten(running, taken_down)
     provider = LocalProvider(running.controller.runtime, KINDS, broken, taken_down.append)
     name = provider.start("small", "here")
     provider.close()
-    assert provider.failures == [f"node {name} did not come up: {name} has no power"]
+    assert provider.failure(name) == f"{name} has no power"
     assert taken_down == [name]
     assert name not in running.controller.runtime.infrastructure().index
 

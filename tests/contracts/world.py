@@ -102,6 +102,7 @@ class NodeProviderContract:
         world.wait_until(world.now_seconds() + start_seconds)
         infrastructure = world.infrastructure()
         node = infrastructure.nodes[infrastructure.index[name]]
+        assert world.failure(name) is None
         assert (node.region, node.capacity, node.price_per_hour) == ("a-region", kind.capacity, kind.price_per_hour)
 
     def test_every_node_has_a_name_of_its_own(self, world):

@@ -49,6 +49,7 @@ class StillWorld:
     changes: list = field(default_factory=list)
     offers: tuple[Node, ...] = (Node("small", 1.0), Node("large", 8.0))
     coming: list = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
 
     def samples(self):
         now = self.clock.now_seconds()
@@ -89,6 +90,9 @@ class StillWorld:
         name = f"{kind}{len(self.at.nodes) + len(self.coming)}"
         self.coming.append(replace(template, name=name, region=region))
         return name
+
+    def failure(self, node):
+        return self.failures.get(node)
 
     def stop(self, node):
         assert node not in self.deployed.nodes()

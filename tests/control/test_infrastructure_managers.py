@@ -78,6 +78,32 @@ def test_a_node_that_does_not_come_is_given_up_and_asked_for_again():
     assert len(town.world.coming) == 1
 
 
+def test_a_node_that_has_failed_is_given_up_at_the_next_look_and_another_is_asked_for():
+    town = Town(StillWorld(at=nodes(3, 1.0)), free=3)
+    town.minute(0)
+    town.world.arrive()
+    broken, other = "small3", "small4"
+    town.world.lose(broken)
+    town.world.lose(other)
+    town.world.failures = dict.fromkeys((broken, other), "no power")
+    town.minute(1)
+    started, given_up, again = town.world.entries("nodes")
+    assert started["started"] == ["small3", "small4", "small5"]
+    assert (given_up["given_up"], given_up["reason"]) == ([broken, other], "no power")
+    assert len(again["started"]) == 2
+    assert len(town.region.requested) == 2
+
+
+def test_a_node_that_is_up_is_no_failure_whatever_was_said_of_it():
+    town = Town(StillWorld(at=nodes(3, 1.0)), free=1)
+    town.minute(0)
+    town.world.arrive()
+    town.world.failures = {"small3": "no power"}
+    town.minute(1)
+    assert town.region.requested == {}
+    assert [facts.get("given_up") for facts in town.world.entries("nodes")] == [None]
+
+
 def test_what_the_provider_has_no_more_of_is_refused_with_its_reason():
     """It has a limit of its own: a node that is lost and may come back counts there, and is not to be seen here."""
     world = StillWorld(at=nodes(3, 1.0))

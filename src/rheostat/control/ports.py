@@ -89,6 +89,10 @@ class NodeProvider(Protocol):
         """Asks for a node and gives its name at once; it is up when the probe's infrastructure has it."""
         ...
 
+    def failure(self, node: str) -> str | None:
+        """Why a node that was asked for will not come, in words; None as long as it may."""
+        ...
+
     def stop(self, node: str) -> None:
         """Releases a node. It must be empty; one that is not there is released already."""
         ...

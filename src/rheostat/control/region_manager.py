@@ -1,7 +1,7 @@
 """Looks after the nodes of one region: what is needed, what is asked for, what is there [E2DF 3, 4.1].
 
 It proposes; what the infrastructure manager grants it carries out. A node that was asked for counts from then on, and
-is given up if it does not come.
+is given up if it has failed or does not come in time.
 """
 
 from collections.abc import Sequence
@@ -95,13 +95,13 @@ class RegionManager:
 
     def _update_requested(self, now_seconds: float) -> None:
         up = self.outlooks[0].picture().infrastructure.index
-        late = []
+        given_up: dict[str, list[Json]] = {}
         for name, (_, since) in list(self.requested.items()):
-            if name in up:
+            late = now_seconds - since >= self.start_timeout_seconds
+            reason = self.provider.failure(name) or (f"not up after {self.start_timeout_seconds:g} s" if late else "")
+            if name not in up and reason:
+                given_up.setdefault(reason, []).append(name)
+            if name in up or reason:
                 del self.requested[name]
-            elif now_seconds - since >= self.start_timeout_seconds:
-                del self.requested[name]
-                late.append(name)
-        if late:
-            facts = {"by": self.name, "given_up": late, "reason": f"not up after {self.start_timeout_seconds:g} s"}
-            self.journal.append(Entry(NODES, now_seconds, facts))
+        for reason, names in given_up.items():
+            self.journal.append(Entry(NODES, now_seconds, {"by": self.name, "given_up": names, "reason": reason}))

@@ -1,7 +1,7 @@
 """Where nodes come from on this machine: started when a manager asks for one, ended when it is released.
 
 `start` gives a name at once and brings the node up in the background; it is there when the runtime's infrastructure has
-it. One that does not come up is forgotten: whoever asked sees that it never came, and asks again.
+it. One that does not come up is told of as a failure and forgotten: whoever asked for it asks again, for another.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ class LocalProvider:
         self._lock = Lock()
         self._started = 0
         self._threads = ThreadPoolExecutor(2, "nodes")
-        self.failures: list[str] = []
+        self._failures: dict[str, str] = {}
         """Why nodes did not come up."""
 
     def kinds(self) -> Sequence[ModelNode]:
@@ -56,6 +56,10 @@ class LocalProvider:
             self._coming.add(name)
         self._threads.submit(self._come, replace(template, name=name, region=region))
         return name
+
+    def failure(self, node: str) -> str | None:
+        """Why a node did not come up; None if it has, or still may."""
+        return self._failures.get(node)
 
     def stop(self, node: str) -> None:
         """Releases a node; one that is on its way is not waited for."""
@@ -80,7 +84,7 @@ class LocalProvider:
             if name not in self._cancelled:
                 self._runtime.join(described, node)
         except (RuntimeFault, ValueError, OSError) as failure:
-            self.failures.append(f"node {name} did not come up: {failure}")
+            self._failures[name] = str(failure)
             failed = True
         # Counted as coming until it is there: there are never more than may be, and it is never unknown to `stop`.
         with self._lock:

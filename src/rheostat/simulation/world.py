@@ -85,6 +85,10 @@ class World:
         self._rearrange(self.deployment())
         return name
 
+    def failure(self, node: str) -> str | None:  # noqa: ARG002 - the protocol
+        """Every node comes."""
+        return None
+
     def stop(self, node: str) -> None:
         """Releases an empty node."""
         if node in self.deployment().nodes():
