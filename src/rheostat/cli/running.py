@@ -1,13 +1,11 @@
 """The process of `rheostat run`: brings everything up, tends it in a loop, shows it, and takes it down again."""
 
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import FrameType
 from typing import Any, TextIO
 
 from rich.live import Live
@@ -18,6 +16,7 @@ from rheostat.cli.control_inputs import Steered
 from rheostat.cli.output import answer_json, page, warn
 from rheostat.cli.run_inputs import Wanted
 from rheostat.cli.run_view import change_line, lost_line, lost_nodes, run_view, story_line, summary
+from rheostat.cli.signals import signals
 from rheostat.control.clocks import SystemClock
 from rheostat.control.lessons import teach
 from rheostat.control.profile import Profile
@@ -83,15 +82,15 @@ def carry_out(order: Order) -> bool:
     """Runs until it is told to stop; whether no operator had failed then."""
     _announce(order)
     told: Mapping[str, Any] = {"failures": []}
-    with _terminated_like_interrupted():
+    with signals() as heard:
         try:
-            with opened(order.launch()) as found:
+            with opened(order.launch()) as found, heard.ending_behind():
                 _write_documents(order)
                 launched(found, order.at_first)
                 recording = RecordingFile(order.directory, order.wanted.application, order.facts())
                 controller = Controller(found, recording, order.profile)
                 _steer(controller, order)
-                with serving(controller, order.directory), _stopped_by_signals(controller):
+                with serving(controller, order.directory), heard.stopping(controller.stop):
                     told = _tend(controller, order)
         except KeyboardInterrupt:
             warn("interrupted")
@@ -187,32 +186,3 @@ class Lines:
     def _say(self, line: str) -> None:
         self._out.write(f"{line}\n")
         self._out.flush()
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """While things are brought up and taken down, SIGTERM tidies up as Ctrl-C does."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
-def _stopped_by_signals(controller: Controller) -> Iterator[None]:
-    """Once it runs, both let it end gracefully. Installed after Spark has installed its own."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        controller.stop()
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
