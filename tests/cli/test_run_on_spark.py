@@ -98,11 +98,10 @@ def end(process):
         process.kill()
 
 
-def insist(process):
-    """Signals again and again while it ends: what is taken down is taken down all the same."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while process.poll() is None:
-        assert time.monotonic() < deadline, "it does not end"
+def insist(place, process):
+    """Signals while it is being taken down, which goes on all the same."""
+    wait_until(lambda: not (place.directory / "controller.json").exists(), process)
+    for _ in range(3):
         process.terminate()
         time.sleep(0.1)
 
@@ -204,7 +203,7 @@ def test_others_run_what_a_dead_agent_ran_until_its_spark_is_warm_again(tmp_path
         wait_until(lambda: counter()[:2] == ("n2", False), process)
         wait_until(lambda: sum(place.counts().values()) == sum(WANTED.values()), process)
         assert place.ask("stop")[0] == 0
-        insist(process)
+        insist(place, process)
         out, _ = process.communicate(timeout=60)
     finally:
         end(process)
