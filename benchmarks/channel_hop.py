@@ -17,21 +17,21 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
-from rheostat.runtime.channels.advance import advance
-from rheostat.runtime.channels.channel import Channel, create_channel
-from rheostat.runtime.channels.consumers import commit, should_wait
-from rheostat.runtime.channels.data_source import FORMAT, register
-from rheostat.runtime.channels.disk import Disk
-from rheostat.runtime.channels.log import DiskLog, next_slot
-from rheostat.runtime.channels.offset import Offset
-from rheostat.runtime.channels.outputs import Grouping, Output, format_outputs
-from rheostat.runtime.channels.plan import partitions
-from rheostat.runtime.channels.producer import Batch, open_producer
-from rheostat.runtime.channels.provenance import intake_of
-from rheostat.runtime.channels.routing import routed
-from rheostat.runtime.channels.segment import read_strands, write_segment
-from rheostat.runtime.spark_session import activate, create_session
-from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.channels.log.consumers import commit, should_wait
+from rheostat.runtime.channels.log.disk_log import DiskLog, next_slot
+from rheostat.runtime.channels.log.producer import Batch, open_producer
+from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_plan import partitions
+from rheostat.runtime.channels.reader.provenance import intake_of
+from rheostat.runtime.channels.records.channel import Channel, create_channel
+from rheostat.runtime.channels.records.disk import Disk
+from rheostat.runtime.channels.records.offset import Offset
+from rheostat.runtime.channels.records.segment import read_strands, write_segment
+from rheostat.runtime.channels.streaming.data_source import FORMAT, register
+from rheostat.runtime.channels.streaming.routing import routed
+from rheostat.runtime.channels.writer.outputs import Grouping, Output, format_outputs
+from rheostat.runtime.spark.session import activate, create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 SCHEMA = "value long, k string, ts timestamp"
 

@@ -24,21 +24,21 @@ from benchmarks.pipeline_parts.batches import throughput
 from examples.word_count.app import application
 from experiments.folders import passing_folder
 
-from rheostat.assembly import Controller
-from rheostat.assembly.recording_file import RecordingFile
-from rheostat.control.clocks import SystemClock
-from rheostat.control.decisions import DECISION
-from rheostat.control.settings import ControlSettings
-from rheostat.model.deployment import Deployment
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.embedded import embedded
-from rheostat.runtime.launching import Opened
-from rheostat.runtime.monitor import MonitorSettings
-from rheostat.runtime.node import SparkNode
-from rheostat.runtime.progress import Batch, read_batch
-from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
-from rheostat.runtime.specs import RuntimeSettings
+from rheostat.control.loop.clocks import SystemClock
+from rheostat.control.managers.decisions import DECISION
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.controller import Controller
+from rheostat.controller.bring_up import Opened
+from rheostat.controller.recorder import RecordingFile
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.nodes.spark_node import SparkNode
+from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.query.progress_report import Batch, read_batch
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 GOAL = 0.95
 THREADS = 2

@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rheostat.control.building import World, build
-from rheostat.control.clocks import VirtualClock
-from rheostat.control.journal import MemoryJournal
-from rheostat.control.ports import Done, Effect
-from rheostat.control.settings import ControlSettings
-from rheostat.model.application import Application, Kind, Operator, Stream
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.latency import MM1
+from rheostat.control.history.journal import MemoryJournal
+from rheostat.control.loop.clocks import VirtualClock
+from rheostat.control.loop.ports import Done, Effect
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.control.setup.factory import World, build
+from rheostat.model.graph.application import Application, Kind, Operator, Stream
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.graph.latency import MM1
+from rheostat.model.graph.reconfiguration import Reconfiguration
+from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node
 from rheostat.model.observation import Sample, Subject
-from rheostat.model.reconfiguration import Reconfiguration
-from rheostat.model.resources import DelayMatrix, Infrastructure, Node
 
 OPERATORS, NODES, STEPS = 1_000, 1_000, 7
 PERIOD_SECONDS, GOAL_SECONDS = 30.0, 1.0

@@ -10,12 +10,12 @@ import tracemalloc
 
 import numpy as np
 
-from rheostat.model.application import Application, Kind, Operator, Stream
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.evaluation import evaluate
-from rheostat.model.latency import MM1
-from rheostat.model.placed import Placed
-from rheostat.model.resources import DelayMatrix, Infrastructure, Node
+from rheostat.model.graph.application import Application, Kind, Operator, Stream
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.graph.latency import MM1
+from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node
+from rheostat.model.quality.evaluation import evaluate
+from rheostat.model.quality.placed import Placed
 
 OPERATORS, NODES, REPLICAS, RUNS = 200, 1_000, 6, 20
 GOAL_MS, GOAL_MB = 50.0, 200.0

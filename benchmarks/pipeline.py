@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.pipeline_parts import hop, soak, taxi, words
 
-from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 PARTS = {"words": words.measure, "taxi": taxi.measure, "hop": hop.measure, "soak": soak.measure}
 THREADS = 6

@@ -16,15 +16,15 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from rheostat.model.application import Application
-from rheostat.model.objective import Bounds, EdrpObjective, OdpObjective
-from rheostat.model.resources import Infrastructure
-from rheostat.planning.exact import Exact
-from rheostat.planning.milp import Milp
-from rheostat.planning.outcome import Outcome, Status
-from rheostat.planning.planner import SILENT, Planner
-from rheostat.planning.problem import Limits, Problem
-from rheostat.planning.warming import made_ready
+from rheostat.model.graph.application import Application
+from rheostat.model.network.resources import Infrastructure
+from rheostat.model.quality.objective import Bounds, EdrpObjective, OdpObjective
+from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.planner import SILENT, Planner
+from rheostat.planning.contract.problem import Limits, Problem
+from rheostat.planning.exact.exact import Exact
+from rheostat.planning.exact.jit_warm_up import made_ready
+from rheostat.planning.solvers.milp import Milp
 from rheostat.reference.generators import fat, heterogeneous, sequential
 from rheostat.reference.networks import edrp_infrastructure, random_gaussian, random_geographic
 from rheostat.reference.taxi import taxi

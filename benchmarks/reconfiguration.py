@@ -22,22 +22,22 @@ from benchmarks.counting import RATE_TPS, application
 from experiments.folders import passing_folder
 from pyspark.sql import SparkSession
 
-from rheostat.control.ports import Done
-from rheostat.model.deployment import Deployment
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.channels.consumers import lag
-from rheostat.runtime.channels.log import FIRST_EPOCH, DiskLog
-from rheostat.runtime.channels.manifest import Kind, Manifest
-from rheostat.runtime.crew import Crew
-from rheostat.runtime.embedded import embedded
-from rheostat.runtime.node import SparkNode
-from rheostat.runtime.physical import Instance
-from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
-from rheostat.runtime.specs import RuntimeSettings
-from rheostat.runtime.state.checkpoint import Checkpoint
-from rheostat.runtime.state.repartitioning import repartition
-from rheostat.runtime.world import Runtime
+from rheostat.control.loop.ports import Done
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.channels.log.consumers import lag
+from rheostat.runtime.channels.log.disk_log import FIRST_EPOCH, DiskLog
+from rheostat.runtime.channels.records.manifest import Kind, Manifest
+from rheostat.runtime.checkpoints.checkpoint import Checkpoint
+from rheostat.runtime.checkpoints.repartition import repartition
+from rheostat.runtime.nodes.spark_node import SparkNode
+from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.plan.physical_plan import Instance
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
+from rheostat.runtime.reconfigure.instance_ops import Crew
+from rheostat.runtime.reconfigure.runtime import Runtime
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 NODES = ("n1", "n2", "n3")
 TRIGGER_MS = 100

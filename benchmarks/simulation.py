@@ -15,10 +15,10 @@ from experiments.control import edf
 from experiments.control.rows import ROWS, Row
 from experiments.planning.report import markdown_table, prose, tell, verdict, write_report
 
-from rheostat.control.scheduling import run
-from rheostat.model.reconfiguration import Reconfiguration
-from rheostat.simulation.running import simulate
-from rheostat.simulation.world import World
+from rheostat.control.loop.loop_schedule import run
+from rheostat.model.graph.reconfiguration import Reconfiguration
+from rheostat.simulation.studies.simulated_run import simulate
+from rheostat.simulation.world.simulated_world import World
 
 NAME = "simulation"
 CONTROL_SECONDS, CHANGE_EVERY, RUNS = 5.0, 60, 3

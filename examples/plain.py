@@ -15,7 +15,7 @@ from typing import Any, cast
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
-from rheostat.model.application import Application, Grouping, Kind, Operator, OutputMode, Stream
+from rheostat.model.graph.application import Application, Grouping, Kind, Operator, OutputMode, Stream
 
 KEY_GROUP = "key_group"
 

@@ -3,8 +3,8 @@
 import threading
 from collections.abc import Callable, Iterator
 
-from rheostat.control.migration import Event
-from rheostat.control.ports import Entry, Journal
+from rheostat.control.loop.migration import Event
+from rheostat.control.loop.ports import Entry, Journal
 
 WAY = (Event.BEGIN, Event.HELD, Event.SAVED, Event.BUILT, Event.STARTED, Event.RESUMED)
 """The events of a change that succeeds, in order."""

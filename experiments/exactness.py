@@ -10,7 +10,7 @@ import sys
 from experiments.folders import passing_folder
 from experiments.subjects import NAMES
 from experiments.walks import SPARK, Walked, walk
-from rheostat.runtime.spark_session import create_session
+from rheostat.runtime.spark.session import create_session
 
 COLUMNS = ("subject", "walks", "changes", "rolled back", "tuples", "lost", "duplicated", "late", "mean pause")
 

@@ -13,17 +13,17 @@ from typing import Any
 from experiments.crashes import CrashingJournal
 from experiments.subjects import subject
 from experiments.walks import SETTINGS, finish
-from rheostat.control.migration import Event
-from rheostat.control.ports import Journal
+from rheostat.control.loop.migration import Event
+from rheostat.control.loop.ports import Journal
 from rheostat.errors import RheostatError
-from rheostat.model.deployment import Deployment
 from rheostat.model.documents import write
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.journal_sqlite import SqliteJournal
-from rheostat.runtime.layout import Layout
-from rheostat.runtime.remote_node import RemoteNode
-from rheostat.runtime.specs import Blueprint
-from rheostat.runtime.world import Runtime
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.nodes.remote_node import RemoteNode
+from rheostat.runtime.plan.blueprint import Blueprint
+from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.reconfigure.runtime import Runtime
+from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 SAME = "same"
 """The deployment that was asked for is the one there is: nothing was changed, so nobody was killed."""

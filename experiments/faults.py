@@ -21,9 +21,9 @@ from experiments.fault_controller import SAME
 from experiments.folders import passing_folder
 from experiments.subjects import subject
 from experiments.walks import random_deployment
-from rheostat.model.deployment import Deployment
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.processes import NodeProcesses, node_processes
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.nodes.node_processes import NodeProcesses, node_processes
 
 NODES = ("n1", "n2")
 RATE_TPS = 40.0

@@ -17,11 +17,11 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
-from rheostat.model.application import Application
-from rheostat.runtime.api import App, operator
-from rheostat.runtime.sources.draw import Draw
-from rheostat.runtime.sources.generation import generation_of
-from rheostat.runtime.sources.rate import rate
+from rheostat.app import App, operator
+from rheostat.model.graph.application import Application
+from rheostat.runtime.ends.generation import generation_of
+from rheostat.runtime.ends.rate import rate
+from rheostat.runtime.ends.seeded_random import Draw
 
 KEYS = 23
 DELAY_SECONDS = 1.0

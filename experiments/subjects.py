@@ -15,8 +15,8 @@ from examples.word_count import answer as words_answer
 from examples.word_count import app as words_app
 
 from experiments import kinds
-from rheostat.model.application import Application
-from rheostat.runtime.sources.generation import generation_of
+from rheostat.model.graph.application import Application
+from rheostat.runtime.ends.generation import generation_of
 
 Rows = Sequence[dict[str, Any]]
 Output = Counter[tuple[Any, ...]]

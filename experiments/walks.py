@@ -11,17 +11,17 @@ from random import Random
 from pyspark.sql import SparkSession
 
 from experiments.subjects import subject
-from rheostat.control.ports import Done
-from rheostat.model.application import Application, Kind
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.embedded import embedded
-from rheostat.runtime.node import SparkNode
-from rheostat.runtime.positions import source_line
-from rheostat.runtime.spark_settings import SparkSettings
-from rheostat.runtime.specs import RuntimeSettings
-from rheostat.runtime.state.log_entries import NO_OFFSET
-from rheostat.runtime.world import Runtime
+from rheostat.control.loop.ports import Done
+from rheostat.model.graph.application import Application, Kind
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.checkpoints.log_entries import NO_OFFSET
+from rheostat.runtime.nodes.spark_node import SparkNode
+from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
+from rheostat.runtime.reconfigure.read_positions import source_line
+from rheostat.runtime.reconfigure.runtime import Runtime
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 NODES = ("n1", "n2", "n3")
 MOST_REPLICAS = 4

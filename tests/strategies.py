@@ -12,13 +12,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from rheostat.model.application import Application, Grouping, Kind, Operator, OutputMode, Stream
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.latency import MM1, Constant, LatencyModel, MicroBatch, Polynomial, Tabulated
-from rheostat.model.network import Link, LinkQuality
-from rheostat.model.objective import Bounds, EdrpObjective, Objective, OdpObjective, Range
-from rheostat.model.qos import NetworkMetric
-from rheostat.model.resources import DelayMatrix, Infrastructure, Node, StoreAccess
+from rheostat.model.graph.application import Application, Grouping, Kind, Operator, OutputMode, Stream
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.graph.latency import MM1, Constant, LatencyModel, MicroBatch, Polynomial, Tabulated
+from rheostat.model.network.links import Link, LinkQuality
+from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node, StoreAccess
+from rheostat.model.quality.objective import Bounds, EdrpObjective, Objective, OdpObjective, Range
+from rheostat.model.quality.qos import NetworkMetric
 
 PLAIN_NAMES = ("source", "parser", "filter", "count", "top", "sink", "a", "b", "c", "n1", "n2", "edge-1", "core_2")
 ODD_NAMES = (

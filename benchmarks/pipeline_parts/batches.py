@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from rheostat.runtime.progress import Batch, read_batch
+from rheostat.runtime.query.progress_report import Batch, read_batch
 
 WARM_UP = 0.3
 """Share of the batches that is not counted: Spark compiles."""

@@ -19,7 +19,7 @@ def files_of(way: str, spark: SparkSession) -> AbstractContextManager[None]:
 def plain_files(spark: SparkSession) -> Iterator[None]:
     """Hadoop's own local file system for queries that are started inside: it starts a process for every file.
 
-    Rheostat mends that in its sessions (`rheostat.runtime.jvm`); nobody who writes a query by hand has it.
+    Rheostat mends that in its sessions (`rheostat.runtime.spark`); nobody who writes a query by hand has it.
     """
     conf: Any = spark.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark has no public way
     system = spark._jvm.org.apache.hadoop.fs.FileSystem  # noqa: SLF001 - the same

@@ -8,11 +8,11 @@ from examples.word_count.app import application
 from experiments.folders import passing_folder
 from pyspark.sql import SparkSession
 
-from rheostat.model.deployment import Deployment
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.embedded import embedded
-from rheostat.runtime.node_usage import measured_usage
-from rheostat.runtime.specs import RuntimeSettings
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.nodes.node_usage import measured_usage
+from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
 
 TPS = 200
 EVERY_SECONDS = 10.0

@@ -16,13 +16,13 @@ from examples.taxi_routes.handwritten import Chain
 from experiments.folders import passing_folder
 from pyspark.sql import SparkSession
 
-from rheostat.model.deployment import Deployment
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.channels.log import DiskLog
-from rheostat.runtime.channels.manifest import Kind
-from rheostat.runtime.embedded import embedded
-from rheostat.runtime.sources.generation import ORIGIN_US, generation_of
-from rheostat.runtime.specs import RuntimeSettings
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.channels.log.disk_log import DiskLog
+from rheostat.runtime.channels.records.manifest import Kind
+from rheostat.runtime.ends.generation import ORIGIN_US, generation_of
+from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
 
 GROUPS = 4
 TRIGGER_MS = 200

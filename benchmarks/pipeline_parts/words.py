@@ -14,11 +14,11 @@ from experiments.folders import passing_folder
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from rheostat.model.deployment import Deployment
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.embedded import embedded
-from rheostat.runtime.node import SparkNode
-from rheostat.runtime.specs import RuntimeSettings
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.nodes.spark_node import SparkNode
+from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
 
 SENTENCES, PER_BATCH = 250_000, 5_000
 STEADY_TPS, STEADY_SECONDS = 1000, 18

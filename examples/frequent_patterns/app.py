@@ -14,17 +14,17 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
 from examples.frequent_patterns.definition import MORE_THAN, PAIRED_WORDS, SLIDE_SECONDS, WINDOW_SECONDS
-from rheostat.model.application import Application
-from rheostat.runtime.api import App, operator
-from rheostat.runtime.service_time import with_service_time
-from rheostat.runtime.sources.rate import rate
+from rheostat.app import App, operator
+from rheostat.model.graph.application import Application
+from rheostat.runtime.ends.emulated_delay import with_service_time
+from rheostat.runtime.ends.rate import rate
 
 PAPER_CURVE = "120 for 900; 350 for 900; 900 for 900; 250 for 900; 120 for 900"
 """Tweets per second in the five phases."""
 
 
 def tweets(spark: SparkSession, **parameters: str | float | bool) -> DataFrame:
-    """Random tweets; the parameters are those of `rheostat.runtime.sources.rate`.
+    """Random tweets; the parameters are those of `rheostat.runtime.ends.rate`.
 
     The last tweet of a finite run comes two windows after the one before.
     """

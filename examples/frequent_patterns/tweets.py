@@ -1,7 +1,7 @@
 """Random tweets about topics that come and go. Pure Python."""
 
 from examples.word_count.sentences import WORDS
-from rheostat.runtime.sources.draw import Draw, Zipf
+from rheostat.runtime.ends.seeded_random import Draw, Zipf
 
 TOPIC_SECONDS = 90
 """How long a topic is talked about."""

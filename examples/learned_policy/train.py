@@ -7,17 +7,17 @@ import argparse
 from pathlib import Path
 
 from examples.learned_policy.training import save, trained
-from rheostat.control.initial import near_its_inputs
-from rheostat.control.settings import ControlSettings
+from rheostat.control.managers.initial_deployment import near_its_inputs
+from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.model.documents import read
-from rheostat.policies.costs import Weights
-from rheostat.simulation.costing import total_cost
-from rheostat.simulation.curves import shared_bounds
-from rheostat.simulation.environment import Task
-from rheostat.simulation.noise import Noise
-from rheostat.simulation.running import simulate
-from rheostat.simulation.scenario import Scenario
-from rheostat.simulation.workload import CurveWorkload
+from rheostat.policies.operators.period_cost import Weights
+from rheostat.simulation.load.workload import CurveWorkload
+from rheostat.simulation.queues.noise import Noise
+from rheostat.simulation.studies.latency_curves import shared_bounds
+from rheostat.simulation.studies.run_cost import total_cost
+from rheostat.simulation.studies.scaling_environment import Task
+from rheostat.simulation.studies.simulated_run import simulate
+from rheostat.simulation.world.scenario import Scenario
 
 DOCUMENTS = Path(__file__).parents[1] / "documents"
 OBJECTIVE_MS = 100.0

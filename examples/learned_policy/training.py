@@ -10,8 +10,8 @@ from pathlib import Path
 import cma
 import numpy as np
 
-from rheostat.policies.linear import Linear
-from rheostat.simulation.environment import ScalingEnvironment, Task
+from rheostat.policies.operators.linear import Linear
+from rheostat.simulation.studies.scaling_environment import ScalingEnvironment, Task
 
 PER_OPERATOR = 4
 """Figures in an observation for every operator that can be scaled; the policy takes the first three."""

@@ -3,11 +3,11 @@
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
-from rheostat.model.application import Application
-from rheostat.runtime.api import App, operator
-from rheostat.runtime.sinks import files
-from rheostat.runtime.sources.draw import Draw
-from rheostat.runtime.sources.rate import rate
+from rheostat.app import App, operator
+from rheostat.model.graph.application import Application
+from rheostat.runtime.ends.rate import rate
+from rheostat.runtime.ends.seeded_random import Draw
+from rheostat.sinks import files
 
 
 def order(draw: Draw) -> tuple[str, str, int]:

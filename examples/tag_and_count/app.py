@@ -15,17 +15,17 @@ The paper says that it "tags and counts the sentences" and that five operators s
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
-from rheostat.model.application import Application
-from rheostat.runtime.api import App, operator
-from rheostat.runtime.service_time import with_service_time
-from rheostat.runtime.sources.rate import rate
+from rheostat.app import App, operator
+from rheostat.model.graph.application import Application
+from rheostat.runtime.ends.emulated_delay import with_service_time
+from rheostat.runtime.ends.rate import rate
 
 EXECUTORS = 2
 """Replicas of each of the five operators."""
 
 
 def source(spark: SparkSession, **parameters: str | float | bool) -> DataFrame:
-    """Random sentences; the parameters are those of `rheostat.runtime.sources.rate`."""
+    """Random sentences; the parameters are those of `rheostat.runtime.ends.rate`."""
     rows, schema = "examples.tag_and_count.sentences:sentence", "number bigint, text string"
     return rate(spark, rows=rows, schema=schema, **parameters)
 

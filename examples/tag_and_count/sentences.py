@@ -1,7 +1,7 @@
 """Random sentences with capitals and punctuation marks. Pure Python."""
 
 from examples.word_count.sentences import WORDS
-from rheostat.runtime.sources.draw import Draw, Zipf
+from rheostat.runtime.ends.seeded_random import Draw, Zipf
 
 _LAW = Zipf(len(WORDS))
 _ENDS = "....??!"

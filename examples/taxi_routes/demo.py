@@ -15,20 +15,20 @@ from pathlib import Path
 from examples.taxi_routes.answer import Ranking, answer
 from examples.taxi_routes.app import SPEED_UP, application
 from examples.taxi_routes.definition import EVENT_TIME_STEP_MS
-from rheostat.assembly import Controller
-from rheostat.assembly.recording_file import RecordingFile, read_recording, with_reasons
-from rheostat.control.clocks import SystemClock
-from rheostat.control.settings import ControlSettings
-from rheostat.control.story import Story, stories
-from rheostat.model.application import Application
-from rheostat.model.deployment import Deployment
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.launching import Launch, Opened, opened
-from rheostat.runtime.monitor import MonitorSettings
-from rheostat.runtime.sources.generation import generation_of
-from rheostat.runtime.specs import RuntimeSettings
-from rheostat.runtime.world import Runtime
-from rheostat.simulation.report import write_report
+from rheostat.control.history.decision_story import Story, stories
+from rheostat.control.loop.clocks import SystemClock
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.controller import Controller
+from rheostat.controller.bring_up import Launch, Opened, opened
+from rheostat.controller.recorder import RecordingFile, read_recording, with_reasons
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.report.html_report import write_report
+from rheostat.runtime.ends.generation import generation_of
+from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.reconfigure.runtime import Runtime
 
 NODES = Infrastructure("three sites", tuple(Node(name, 8) for name in ("north", "centre", "south")))
 CURVE = "ramp 20 60 for 50; ramp 60 15 for 40; 15 for 25"

@@ -21,8 +21,8 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 from examples.taxi_routes.definition import RANKS, WINDOW_MINUTES
-from rheostat.runtime.api import operator
-from rheostat.runtime.service_time import with_service_time
+from rheostat.app import operator
+from rheostat.runtime.ends.emulated_delay import with_service_time
 
 _TOP = "array<struct<route: string, trips: bigint>>"
 _COUNTED = "routes array<string>, trips array<bigint>"

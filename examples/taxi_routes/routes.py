@@ -15,8 +15,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
 from examples.taxi_routes.definition import CELL_HEIGHT, CELL_WIDTH, CELLS, FIELDS, LEFT, TOP
-from rheostat.runtime.api import operator
-from rheostat.runtime.service_time import with_service_time
+from rheostat.app import operator
+from rheostat.runtime.ends.emulated_delay import with_service_time
 
 COORDINATES = ("pickup_longitude", "pickup_latitude", "dropoff_longitude", "dropoff_latitude")
 CELL_NUMBERS = ("pickup_x", "pickup_y", "dropoff_x", "dropoff_y")

@@ -21,8 +21,8 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 from examples.taxi_routes.definition import WINDOW_MINUTES
 from examples.taxi_routes.routes import line_groups
-from rheostat.runtime.api import operator
-from rheostat.runtime.service_time import with_service_time
+from rheostat.app import operator
+from rheostat.runtime.ends.emulated_delay import with_service_time
 
 TICKS = "minute bigint, trips array<int>"
 _ARRIVED = "key_group int, minute bigint, trips array<int>"

@@ -7,7 +7,7 @@ begin or end outside the area.
 from datetime import datetime, timedelta
 
 from examples.taxi_routes.definition import CELL_HEIGHT, CELL_WIDTH, NORTH, WEST
-from rheostat.runtime.sources.draw import Draw, Zipf
+from rheostat.runtime.ends.seeded_random import Draw, Zipf
 
 POPULAR_PLACES = 400
 _LAW = Zipf(POPULAR_PLACES, 0.9)

@@ -10,17 +10,17 @@
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
-from rheostat.model.application import Application
-from rheostat.runtime.api import App, operator
-from rheostat.runtime.service_time import with_service_time
-from rheostat.runtime.sources.rate import rate
+from rheostat.app import App, operator
+from rheostat.model.graph.application import Application
+from rheostat.runtime.ends.emulated_delay import with_service_time
+from rheostat.runtime.ends.rate import rate
 
 PAPER_CURVE = "ramp 5 550 for 1800; ramp 550 5 for 1800"
 """From 5 to 550 sentences per second and back. The duration is not in the paper: an hour is taken."""
 
 
 def datasource(spark: SparkSession, **parameters: str | float | bool) -> DataFrame:
-    """Random sentences; the parameters are those of `rheostat.runtime.sources.rate`."""
+    """Random sentences; the parameters are those of `rheostat.runtime.ends.rate`."""
     return rate(spark, rows="examples.word_count.sentences:sentence", schema="text string", **parameters)
 
 

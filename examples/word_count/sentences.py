@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from rheostat.runtime.sources.draw import Draw, Zipf
+from rheostat.runtime.ends.seeded_random import Draw, Zipf
 
 VOCABULARY = 5_000
 _SYLLABLES = [consonant + vowel for consonant, vowel in product("bdfghklmnprstvz", "aeiou")]

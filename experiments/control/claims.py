@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from experiments.control import edf
 from experiments.control.rows import ROWS, Outcome
 from experiments.planning.report import markdown_table, prose
-from rheostat.simulation.running import simulate
-from rheostat.simulation.summary import summarise
+from rheostat.report.run_summary import summarise
+from rheostat.simulation.studies.simulated_run import simulate
 
 CUT_CLAIMED = 0.4
 """Of the downtime, by the token bucket."""

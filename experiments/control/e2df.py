@@ -12,16 +12,16 @@ order of the latencies are not.
 
 from dataclasses import replace
 
-from rheostat.model.application import Application
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.full_restart import FullRestart
-from rheostat.model.latency import MM1
-from rheostat.model.resources import Infrastructure, Node
+from rheostat.model.downtime.full_restart import FullRestart
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.graph.latency import MM1
+from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.reference.word_count import LEAST_TPS, PEAK_TPS, STATIC_REPLICAS, word_count
-from rheostat.simulation.nodes import Supply
-from rheostat.simulation.noise import Noise
-from rheostat.simulation.scenario import Scenario
-from rheostat.simulation.workload import CurveWorkload
+from rheostat.simulation.load.workload import CurveWorkload
+from rheostat.simulation.queues.noise import Noise
+from rheostat.simulation.world.node_supply import Supply
+from rheostat.simulation.world.scenario import Scenario
 
 RAMP_SECONDS = 3600.0
 SECONDS = 2 * RAMP_SECONDS

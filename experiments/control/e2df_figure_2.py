@@ -5,11 +5,11 @@ python -m experiments.control.e2df_figure_2
 
 from experiments.control import e2df
 from experiments.planning.report import COLOURS, drawable, markdown_table, new_figure, prose, save_figure, write_report
-from rheostat.control.settings import ControlSettings
-from rheostat.simulation.recording import Recording
-from rheostat.simulation.running import simulate
-from rheostat.simulation.scenario import Scenario
-from rheostat.simulation.summary import Exclusion, Summary, summarise
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.report.recording import Recording
+from rheostat.report.run_summary import Exclusion, Summary, summarise
+from rheostat.simulation.studies.simulated_run import simulate
+from rheostat.simulation.world.scenario import Scenario
 
 NAME = "e2df_figure_2"
 EXCLUSION = Exclusion(settle_seconds=120.0)

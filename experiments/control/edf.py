@@ -18,16 +18,16 @@ The other operators never are the bottleneck. A change restarts everything, as i
 EDRP's appendix A.2 add.
 """
 
-from rheostat.model.application import Application, Grouping, Kind, Operator, Stream
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.full_restart import FullRestart
-from rheostat.model.latency import MM1
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.simulation.daily import city_days
-from rheostat.simulation.noise import Noise
-from rheostat.simulation.scenario import Scenario
-from rheostat.simulation.servers import Behaviour, Burst
-from rheostat.simulation.workload import Workload
+from rheostat.model.downtime.full_restart import FullRestart
+from rheostat.model.graph.application import Application, Grouping, Kind, Operator, Stream
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.graph.latency import MM1
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.simulation.load.city_days import city_days
+from rheostat.simulation.load.workload import Workload
+from rheostat.simulation.queues.noise import Noise
+from rheostat.simulation.queues.servers import Behaviour, Burst
+from rheostat.simulation.world.scenario import Scenario
 
 HOURS = 12
 SECONDS = 3600.0 * HOURS

@@ -21,8 +21,8 @@ from experiments.planning.report import (
     verdict,
     write_report,
 )
-from rheostat.simulation.traces import read_trace
-from rheostat.simulation.workload import TraceWorkload
+from rheostat.simulation.load.rate_traces import read_trace
+from rheostat.simulation.load.workload import TraceWorkload
 
 OTHER_NOISE = (0.10, 0.15)
 """Relative errors of measurement beside the one that is taken."""

@@ -6,14 +6,14 @@ of the busiest phase, at most E/N = 5 on each; a change restarts everything (6 s
 stateful migration for ten more, the overhead of Fig. 7d.
 """
 
-from rheostat.model.application import Application
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.full_restart import FullRestart
-from rheostat.model.resources import Infrastructure, Node
+from rheostat.model.downtime.full_restart import FullRestart
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.reference.patterns import EXECUTORS, PHASES_TPS, frequent_patterns
-from rheostat.simulation.noise import Noise
-from rheostat.simulation.scenario import Scenario
-from rheostat.simulation.workload import CurveWorkload
+from rheostat.simulation.load.workload import CurveWorkload
+from rheostat.simulation.queues.noise import Noise
+from rheostat.simulation.world.scenario import Scenario
 
 PHASE_SECONDS = 900.0
 SECONDS = PHASE_SECONDS * len(PHASES_TPS)

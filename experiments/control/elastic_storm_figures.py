@@ -16,10 +16,10 @@ from experiments.planning.report import (
     save_figure,
     write_report,
 )
-from rheostat.control.settings import ControlSettings
+from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.reference.patterns import PHASES_TPS
-from rheostat.simulation.recording import Recording
-from rheostat.simulation.running import simulate
+from rheostat.report.recording import Recording
+from rheostat.simulation.studies.simulated_run import simulate
 
 NAME = "elastic_storm_figures"
 SETTINGS = ControlSettings(

@@ -22,14 +22,14 @@ from experiments.planning.report import (
     tell,
     write_report,
 )
-from rheostat.control.settings import ControlSettings
-from rheostat.policies.costs import Weights, change_price
-from rheostat.simulation.comparing import Contest, Entrant, compared, limit
-from rheostat.simulation.daily import city_days
-from rheostat.simulation.scenario import Scenario
-from rheostat.simulation.summary import EDF
-from rheostat.simulation.traces import read_trace
-from rheostat.simulation.workload import CurveWorkload, Workload
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.policies.operators.period_cost import Weights, change_price
+from rheostat.report.run_summary import EDF
+from rheostat.simulation.load.city_days import city_days
+from rheostat.simulation.load.rate_traces import read_trace
+from rheostat.simulation.load.workload import CurveWorkload, Workload
+from rheostat.simulation.studies.contest import Contest, Entrant, compared, limit
+from rheostat.simulation.world.scenario import Scenario
 
 NAME = "policies_compared"
 OURS = ("predictive", "true-rate", "flink")

@@ -7,11 +7,11 @@ from multiprocessing import get_context
 from typing import Any
 
 from experiments.control import edf
-from rheostat.control.settings import ControlSettings
-from rheostat.simulation.recording import Recording
-from rheostat.simulation.running import simulate
-from rheostat.simulation.summary import EDF, Summary, summarise
-from rheostat.simulation.workload import Workload
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.report.recording import Recording
+from rheostat.report.run_summary import EDF, Summary, summarise
+from rheostat.simulation.load.workload import Workload
+from rheostat.simulation.studies.simulated_run import simulate
 
 SETTLE_SECONDS = 60.0
 """EDF 8.3: after a reconfiguration the local loops are suspended "for a short period". Assumed: two of their own."""

@@ -5,20 +5,20 @@ from functools import cached_property
 from typing import Any
 
 from experiments.planning.hour import BOUNDS, FIRST, LEAST_TPS, LIMIT_SECONDS, MINUTES, PEAK_TPS, PINS
-from rheostat.control.building import Planning
-from rheostat.control.planned import PLAN, changes_something
-from rheostat.control.settings import ControlSettings
-from rheostat.model.objective import EdrpObjective
-from rheostat.planning.exact import Exact
-from rheostat.planning.planner import Planner
-from rheostat.planning.problem import Limits, Problem
+from rheostat.control.managers.planned_manager import PLAN, changes_something
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.control.setup.factory import Planning
+from rheostat.model.quality.objective import EdrpObjective
+from rheostat.planning.contract.planner import Planner
+from rheostat.planning.contract.problem import Limits, Problem
+from rheostat.planning.exact.exact import Exact
 from rheostat.reference.ansnet import ansnet
 from rheostat.reference.taxi import taxi
-from rheostat.simulation.recording import Note
-from rheostat.simulation.running import Run, simulate
-from rheostat.simulation.scenario import Scenario
-from rheostat.simulation.summary import Exclusion, Summary, summarise
-from rheostat.simulation.workload import CurveWorkload
+from rheostat.report.recording import Note
+from rheostat.report.run_summary import Exclusion, Summary, summarise
+from rheostat.simulation.load.workload import CurveWorkload
+from rheostat.simulation.studies.simulated_run import Run, simulate
+from rheostat.simulation.world.scenario import Scenario
 
 SECONDS = 60.0 * MINUTES
 AVERAGING_SECONDS = 30.0

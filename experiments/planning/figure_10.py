@@ -20,10 +20,10 @@ from experiments.planning.report import (
     write_report,
 )
 from experiments.planning.sweep import LIMIT_SECONDS, SEEDS, SHAPES, Case, Taken, taken, warm_up
-from rheostat.planning.exact import Exact
-from rheostat.planning.outcome import Outcome
-from rheostat.planning.problem import Limits
-from rheostat.planning.sampling import Sampled
+from rheostat.planning.contract.outcome import Outcome
+from rheostat.planning.contract.problem import Limits
+from rheostat.planning.exact.candidate_sample import Sampled
+from rheostat.planning.exact.exact import Exact
 
 NAME = "odp_figure_10"
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
@@ -158,7 +158,7 @@ def _about_gaps(logs: dict[str, tuple[GapLog, Outcome]]) -> list[str]:
             "The paper's CPLEX is below 10 % within the first 500 s for the sequential application, and for the",
             "fat one",
             "only just before it ends. Our gap is of the utility, normalised by the best and worst response times that",
-            "could be (`planning/normalisers.py`); the paper's is of an objective whose normalisers are not given.",
+            "could be (`normalisers.py`); the paper's is of an objective whose normalisers are not given.",
         ),
     ]
 

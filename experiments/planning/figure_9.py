@@ -16,7 +16,7 @@ from experiments.planning.report import (
     write_report,
 )
 from experiments.planning.sweep import LIMIT_SECONDS, SEEDS, SHAPES, Case, Taken, taken, warm_up
-from rheostat.model.size import odp_variables
+from rheostat.model.quality.program_size import odp_variables
 
 NAME = "odp_figure_9"
 Sweep = dict[str, list[Taken]]

@@ -8,10 +8,10 @@ from time import perf_counter, process_time
 
 from experiments.planning.report import Stopwatch, markdown_table, prose, tell, write_report
 from experiments.planning.sweep import Case
-from rheostat.model.objective import Bounds, EdrpObjective
-from rheostat.planning.milp import Milp
-from rheostat.planning.outcome import Status
-from rheostat.planning.problem import Limits, Problem
+from rheostat.model.quality.objective import Bounds, EdrpObjective
+from rheostat.planning.contract.outcome import Status
+from rheostat.planning.contract.problem import Limits, Problem
+from rheostat.planning.solvers.milp import Milp
 from rheostat.reference.networks import random_geographic
 from rheostat.reference.taxi import taxi
 

@@ -18,18 +18,18 @@ from experiments.planning.report import (
     tell,
     write_report,
 )
-from rheostat.model.evaluation import Evaluation
-from rheostat.model.objective import OdpObjective
-from rheostat.model.qos import NetworkMetric
-from rheostat.model.resources import DelayMatrix, Infrastructure
-from rheostat.planning.exact import Exact
+from rheostat.model.network.resources import DelayMatrix, Infrastructure
+from rheostat.model.quality.evaluation import Evaluation
+from rheostat.model.quality.objective import OdpObjective
+from rheostat.model.quality.qos import NetworkMetric
+from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.planner import Planner
+from rheostat.planning.contract.problem import Limits, Problem
+from rheostat.planning.exact.exact import Exact
 from rheostat.planning.heuristics.latency_space import Embedding, Survey
 from rheostat.planning.heuristics.pietzuch import Pietzuch
 from rheostat.planning.heuristics.rizou import Rizou
 from rheostat.planning.heuristics.tstorm import TStorm
-from rheostat.planning.outcome import Outcome, Status
-from rheostat.planning.planner import Planner
-from rheostat.planning.problem import Limits, Problem
 from rheostat.reference.networks import odp_testbed
 from rheostat.reference.tag_and_count import TESTBED_PINS, tag_and_count
 

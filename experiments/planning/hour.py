@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rheostat.model.deployment import Deployment
-from rheostat.model.objective import Bounds, EdrpObjective
-from rheostat.model.resources import Infrastructure
-from rheostat.planning.exact import Exact
-from rheostat.planning.outcome import Outcome, Status
-from rheostat.planning.planner import Planner
-from rheostat.planning.problem import Limits, Problem
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure
+from rheostat.model.quality.objective import Bounds, EdrpObjective
+from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.planner import Planner
+from rheostat.planning.contract.problem import Limits, Problem
+from rheostat.planning.exact.exact import Exact
 from rheostat.reference.ansnet import ansnet
 from rheostat.reference.taxi import taxi
 

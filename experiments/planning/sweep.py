@@ -7,12 +7,12 @@ from time import perf_counter, process_time
 import numpy as np
 
 from experiments.planning.report import tell
-from rheostat.model.application import Application
-from rheostat.model.objective import OdpObjective
-from rheostat.planning.exact import Exact
-from rheostat.planning.outcome import Outcome, Status
-from rheostat.planning.planner import Planner
-from rheostat.planning.problem import Limits, Problem
+from rheostat.model.graph.application import Application
+from rheostat.model.quality.objective import OdpObjective
+from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.planner import Planner
+from rheostat.planning.contract.problem import Limits, Problem
+from rheostat.planning.exact.exact import Exact
 from rheostat.reference.generators import fat, sequential
 from rheostat.reference.networks import random_gaussian
 

@@ -16,8 +16,8 @@ from experiments.planning.report import (
     tell,
     write_report,
 )
-from rheostat.model.network import LinkQuality
-from rheostat.planning.restricted import Restricted
+from rheostat.model.network.links import LinkQuality
+from rheostat.planning.exact.restricted import Restricted
 from rheostat.reference.ansnet import ansnet
 
 NAME = "edrp_table_iii"

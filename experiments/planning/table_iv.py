@@ -16,15 +16,15 @@ from experiments.planning.report import (
     tell,
     write_report,
 )
-from rheostat.model.application import Application
-from rheostat.model.objective import Bounds, EdrpObjective
-from rheostat.model.resources import Infrastructure
-from rheostat.model.size import edrp_variables
-from rheostat.planning.exact import Exact
-from rheostat.planning.outcome import Outcome
-from rheostat.planning.planner import Planner
-from rheostat.planning.problem import Limits, Problem
-from rheostat.planning.restricted import Restricted, restricted
+from rheostat.model.graph.application import Application
+from rheostat.model.network.resources import Infrastructure
+from rheostat.model.quality.objective import Bounds, EdrpObjective
+from rheostat.model.quality.program_size import edrp_variables
+from rheostat.planning.contract.outcome import Outcome
+from rheostat.planning.contract.planner import Planner
+from rheostat.planning.contract.problem import Limits, Problem
+from rheostat.planning.exact.exact import Exact
+from rheostat.planning.exact.restricted import Restricted, restricted
 from rheostat.reference.networks import random_geographic
 from rheostat.reference.taxi import taxi
 

@@ -18,12 +18,12 @@ from experiments.planning.report import (
     tell,
     write_report,
 )
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.evaluation import Evaluation
-from rheostat.model.objective import Bounds, OdpObjective
-from rheostat.planning.exact import Exact
-from rheostat.planning.outcome import Outcome
-from rheostat.planning.problem import Limits, Problem
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.quality.evaluation import Evaluation
+from rheostat.model.quality.objective import Bounds, OdpObjective
+from rheostat.planning.contract.outcome import Outcome
+from rheostat.planning.contract.problem import Limits, Problem
+from rheostat.planning.exact.exact import Exact
 from rheostat.reference.networks import odp_testbed
 from rheostat.reference.tag_and_count import TESTBED_PINS, tag_and_count
 

@@ -10,14 +10,14 @@ from experiments.spark.outcome import Controlled
 from experiments.spark.practice import practised
 from experiments.spark.stage import Piece, on_embedded, perform
 from experiments.spark.workload import Load
-from rheostat.control.building import Planning
-from rheostat.control.settings import ControlSettings, averaging_over
-from rheostat.model.objective import Bounds, EdrpObjective
-from rheostat.planning.exact import Exact
-from rheostat.planning.planner import SILENT
-from rheostat.planning.problem import Limits
-from rheostat.planning.warming import made_ready
-from rheostat.policies.model_based import ModelBased
+from rheostat.control.setup.control_settings import ControlSettings, averaging_over
+from rheostat.control.setup.factory import Planning
+from rheostat.model.quality.objective import Bounds, EdrpObjective
+from rheostat.planning.contract.planner import SILENT
+from rheostat.planning.contract.problem import Limits
+from rheostat.planning.exact.exact import Exact
+from rheostat.planning.exact.jit_warm_up import made_ready
+from rheostat.policies.operators.model_based import ModelBased
 
 PERIOD_SECONDS, SETTLE_SECONDS = 4.0, 5.0
 RESPONSE_BOUND_MS = 20_000.0

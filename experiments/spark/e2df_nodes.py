@@ -27,10 +27,10 @@ from experiments.spark.journaled import Renting, renting
 from experiments.spark.outcome import Controlled
 from experiments.spark.stage import Piece, on_processes, perform
 from experiments.spark.workload import SERVICE_MS, Load, Phase
-from rheostat.control.settings import ControlSettings
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.simulation.summary import Exclusion, Summary, summarise
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.report.run_summary import Exclusion, Summary, summarise
 
 NAME = "spark_e2df_nodes"
 REGION = "host"

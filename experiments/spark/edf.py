@@ -30,11 +30,11 @@ from experiments.spark.controlled import PERIOD_SECONDS, SETTLE_SECONDS, timed
 from experiments.spark.outcome import Controlled
 from experiments.spark.stage import Piece, on_embedded, perform
 from experiments.spark.taxi_stage import SCALED, S, Trips
-from rheostat.control.decisions import DECISION, Decision
-from rheostat.control.settings import ControlSettings
-from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
-from rheostat.simulation.summary import Exclusion, Summary, summarise
+from rheostat.control.managers.decisions import DECISION, Decision
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.report.run_summary import Exclusion, Summary, summarise
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 NAME = "spark_edf"
 LEAST_TPS, GREATEST_TPS = 150.0, 500.0

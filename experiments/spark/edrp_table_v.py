@@ -28,18 +28,18 @@ from experiments.spark.controlled import timed
 from experiments.spark.outcome import Controlled
 from experiments.spark.stage import Piece, Stage, on_embedded, perform
 from experiments.spark.taxi_stage import AT_FIRST, SINK, S, Trips
-from rheostat.control.building import Planning
-from rheostat.control.settings import ControlSettings
-from rheostat.model.objective import Bounds, EdrpObjective
-from rheostat.model.pause_and_resume import PauseAndResume
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.planning.exact import Exact
-from rheostat.planning.planner import SILENT
-from rheostat.planning.problem import Limits
-from rheostat.planning.warming import made_ready
-from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
-from rheostat.simulation.summary import Exclusion, Summary, summarise
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.control.setup.factory import Planning
+from rheostat.model.downtime.pause_and_resume import PauseAndResume
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.model.quality.objective import Bounds, EdrpObjective
+from rheostat.planning.contract.planner import SILENT
+from rheostat.planning.contract.problem import Limits
+from rheostat.planning.exact.exact import Exact
+from rheostat.planning.exact.jit_warm_up import made_ready
+from rheostat.report.run_summary import Exclusion, Summary, summarise
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 NAME = "spark_edrp_table_v"
 LEAST_TPS, GREATEST_TPS = 20.0, 300.0

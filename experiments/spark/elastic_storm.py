@@ -31,20 +31,20 @@ from experiments.planning.report import (
 from experiments.spark.controlled import PERIOD_SECONDS, SETTLE_SECONDS, timed
 from experiments.spark.outcome import Controlled
 from experiments.spark.stage import Piece, Rows, Stage, on_embedded, perform
-from rheostat.assembly import Controller
-from rheostat.control.ports import Entry
-from rheostat.control.settings import ControlSettings
-from rheostat.model.application import Application
-from rheostat.model.curves import parse_curve
-from rheostat.model.deployment import Deployment
-from rheostat.model.resources import Infrastructure, Node
+from rheostat.control.loop.ports import Entry
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.controller import Controller
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.graph.rate_curve import parse_curve
+from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.reference.patterns import DETECTOR_SECONDS_PER_TWEET, PATTERNS_PER_TWEET, PHASES_TPS
-from rheostat.runtime.physical import PhysicalPlan
-from rheostat.runtime.sources.generation import generation_of
-from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
-from rheostat.runtime.specs import RuntimeSettings
-from rheostat.simulation.recording import Recording
+from rheostat.report.recording import Recording
+from rheostat.runtime.ends.generation import generation_of
+from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.plan.physical_plan import PhysicalPlan
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 NAME = "spark_elastic_storm"
 S = 20.0

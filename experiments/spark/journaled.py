@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rheostat.control.decisions import DECISION, EFFECT, Decision
-from rheostat.control.journal import MemoryJournal
-from rheostat.control.node_story import UNDER_WAY, node_stories
-from rheostat.control.planned import PLAN, changes_something
-from rheostat.control.ports import NODE_JOINED, NODE_LEFT, Entry
-from rheostat.runtime.physical import PhysicalPlan
+from rheostat.control.history.journal import MemoryJournal
+from rheostat.control.history.node_story import UNDER_WAY, node_stories
+from rheostat.control.loop.ports import NODE_JOINED, NODE_LEFT, Entry
+from rheostat.control.managers.decisions import DECISION, EFFECT, Decision
+from rheostat.control.managers.planned_manager import PLAN, changes_something
+from rheostat.runtime.plan.physical_plan import PhysicalPlan
 
 
 @dataclass(frozen=True, slots=True)

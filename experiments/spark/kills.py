@@ -33,9 +33,9 @@ from experiments.planning.report import (
 from experiments.spark.journaled import Decided, decided
 from experiments.spark.victims import CONTROLLER, Victim
 from experiments.spark.workload import SERVICE_MS, Load, Phase
-from rheostat.assembly.recording_file import read_recording
-from rheostat.control.endable import TROUBLE
-from rheostat.simulation.recording import Recording
+from rheostat.control.loop.loop_thread import TROUBLE
+from rheostat.controller.recorder import read_recording
+from rheostat.report.recording import Recording
 
 NAME = "spark_kills"
 LOW_TPS, HIGH_TPS = 20.0, 60.0

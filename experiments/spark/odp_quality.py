@@ -32,21 +32,21 @@ from experiments.spark.tag_stage import (
     stage,
     tag_and_count,
 )
-from rheostat.assembly import Controller
-from rheostat.control.settings import ControlSettings
-from rheostat.model.deployment import Deployment
-from rheostat.model.evaluation import Evaluation
-from rheostat.model.objective import OdpObjective
-from rheostat.model.qos import NetworkMetric
-from rheostat.model.resources import Infrastructure
-from rheostat.planning.exact import Exact
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.controller import Controller
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure
+from rheostat.model.quality.evaluation import Evaluation
+from rheostat.model.quality.objective import OdpObjective
+from rheostat.model.quality.qos import NetworkMetric
+from rheostat.planning.contract.planner import Planner
+from rheostat.planning.contract.problem import Limits, Problem
+from rheostat.planning.exact.exact import Exact
 from rheostat.planning.heuristics.pietzuch import Pietzuch
 from rheostat.planning.heuristics.rizou import Rizou
 from rheostat.planning.heuristics.tstorm import TStorm
-from rheostat.planning.planner import Planner
-from rheostat.planning.problem import Limits, Problem
-from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 NAME = "spark_odp_quality"
 SEEDS = range(6)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from rheostat.control.ports import Entry
-from rheostat.control.profile import Profile
-from rheostat.control.story import Story
-from rheostat.simulation.recording import Recording
+from rheostat.control.history.decision_story import Story
+from rheostat.control.knowledge.profile import Profile
+from rheostat.control.loop.ports import Entry
+from rheostat.report.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)

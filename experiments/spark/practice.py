@@ -7,13 +7,13 @@ too much for how many replicas; the operator is as declared, so nothing of the r
 from dataclasses import replace
 
 from experiments.spark.workload import AT_FIRST, MOST_REPLICAS, THREE_NODES, Load
-from rheostat.control.ports import Entry
-from rheostat.control.settings import ControlSettings
-from rheostat.model.deployment import Deployment
-from rheostat.model.measured import Measured, Pause, Way
-from rheostat.simulation.running import simulate
-from rheostat.simulation.scenario import Scenario
-from rheostat.simulation.workload import CurveWorkload
+from rheostat.control.loop.ports import Entry
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.model.downtime.measured_pauses import Measured, Pause, Way
+from rheostat.model.graph.deployment import Deployment
+from rheostat.simulation.load.workload import CurveWorkload
+from rheostat.simulation.studies.simulated_run import simulate
+from rheostat.simulation.world.scenario import Scenario
 
 RATES_TPS = (10, 20, 30, 40, 50, 60, 70, 80)
 STAY_SECONDS, TIMES = 120.0, 4

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean
 
-from rheostat.simulation.recording import Recording
-from rheostat.simulation.summary import Exclusion, summarise
+from rheostat.report.recording import Recording
+from rheostat.report.run_summary import Exclusion, summarise
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,21 +14,21 @@ from pyspark.sql import SparkSession
 
 from experiments.planning.report import tell
 from experiments.spark.outcome import Controlled
-from rheostat.assembly import Controller
-from rheostat.assembly.recording_file import RecordingFile, read_recording, with_reasons
-from rheostat.control.building import Planning
-from rheostat.control.clocks import SystemClock
-from rheostat.control.lessons import teach
-from rheostat.control.ports import Entry
-from rheostat.control.settings import ControlSettings
-from rheostat.control.story import stories
-from rheostat.model.application import Application
-from rheostat.model.deployment import Deployment
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.embedded import embedded
-from rheostat.runtime.launching import Launch, NodeForm, Opened, give_up_killed, opened
-from rheostat.runtime.monitor import MonitorSettings
-from rheostat.runtime.specs import RuntimeSettings
+from rheostat.control.history.decision_story import stories
+from rheostat.control.history.lessons import teach
+from rheostat.control.loop.clocks import SystemClock
+from rheostat.control.loop.ports import Entry
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.control.setup.factory import Planning
+from rheostat.controller import Controller
+from rheostat.controller.bring_up import Launch, NodeForm, Opened, give_up_killed, opened
+from rheostat.controller.recorder import RecordingFile, read_recording, with_reasons
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
 
 KEY_GROUPS = 4
 PATIENCE_SECONDS = 180.0

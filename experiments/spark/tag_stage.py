@@ -13,17 +13,17 @@ from examples.tag_and_count.sentences import sentence
 from pyspark.sql import SparkSession
 
 from experiments.spark.stage import Rows, Stage
-from rheostat.assembly import Controller
-from rheostat.model.application import Application
-from rheostat.model.deployment import Deployment
-from rheostat.model.resources import DelayMatrix, Infrastructure
+from rheostat.controller import Controller
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import DelayMatrix, Infrastructure
 from rheostat.reference.networks import odp_testbed
 from rheostat.reference.tag_and_count import TESTBED_PINS
-from rheostat.runtime.channels.channel import load_channel
-from rheostat.runtime.channels.log import DiskLog, last_epoch
-from rheostat.runtime.node import SparkNode
-from rheostat.runtime.sources.draw import Draw
-from rheostat.runtime.specs import RuntimeSettings
+from rheostat.runtime.channels.log.disk_log import DiskLog, last_epoch
+from rheostat.runtime.channels.records.channel import load_channel
+from rheostat.runtime.ends.seeded_random import Draw
+from rheostat.runtime.nodes.spark_node import SparkNode
+from rheostat.runtime.plan.blueprint import RuntimeSettings
 
 S = 20.0
 """Delays are the paper's times s; the rate is not divided, since nothing is busy."""

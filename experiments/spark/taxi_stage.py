@@ -14,13 +14,13 @@ from examples.taxi_routes.app import SPEED_UP, application
 from examples.taxi_routes.definition import EVENT_TIME_STEP_MS
 
 from experiments.spark.stage import Rows, Stage
-from rheostat.model.application import Application
-from rheostat.model.curves import parse_curve
-from rheostat.model.deployment import Deployment
-from rheostat.model.latency import MM1, Constant
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.sources.generation import generation_of
-from rheostat.runtime.specs import RuntimeSettings
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.graph.latency import MM1, Constant
+from rheostat.model.graph.rate_curve import parse_curve
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.ends.generation import generation_of
+from rheostat.runtime.plan.blueprint import RuntimeSettings
 
 S = 20.0
 """The factor: service times and response times are the papers' times s, rates the papers' by s."""

@@ -25,8 +25,8 @@ from experiments.planning.report import (
 from experiments.spark.controlled import CONTROLS, SETTLE_SECONDS, run_controlled
 from experiments.spark.outcome import Controlled
 from experiments.spark.workload import SERVICE_MS, Load, Phase
-from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 NAME = "spark_tripling"
 LOW_TPS, HIGH_TPS = 20.0, 60.0

@@ -32,19 +32,19 @@ from experiments.spark.outcome import Controlled
 from experiments.spark.side_by_side import Compared, Part, compared, mean_latencies_ms, parts
 from experiments.spark.stage import Piece, Stage, on_embedded, perform
 from experiments.spark.workload import AT_FIRST, SERVICE_MS, THREE_NODES, Load, Phase
-from rheostat.assembly import Controller
-from rheostat.control.ports import Done
-from rheostat.control.settings import ControlSettings
-from rheostat.model.application import Application
-from rheostat.model.deployment import Deployment
-from rheostat.model.latency import Constant, MicroBatch
-from rheostat.model.measured import Measured, Pause, Way
-from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
-from rheostat.simulation.recording import Recording
-from rheostat.simulation.running import simulate
-from rheostat.simulation.scenario import Scenario
-from rheostat.simulation.workload import CurveWorkload
+from rheostat.control.loop.ports import Done
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.controller import Controller
+from rheostat.model.downtime.measured_pauses import Measured, Pause, Way
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.graph.latency import Constant, MicroBatch
+from rheostat.report.recording import Recording
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
+from rheostat.simulation.load.workload import CurveWorkload
+from rheostat.simulation.studies.simulated_run import simulate
+from rheostat.simulation.world.scenario import Scenario
 
 NAME = "spark_validation"
 LOW_TPS, HIGH_TPS = 20.0, 60.0

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from experiments.spark.stage import Stage
-from rheostat.control.ports import Entry
+from rheostat.control.loop.ports import Entry
+from rheostat.controller.controller_client import read_address
 from rheostat.model.documents import write
-from rheostat.model.resources import Infrastructure
-from rheostat.runtime.agent_address import address_file, nodes_told
-from rheostat.runtime.agent_process import is_alive
-from rheostat.runtime.channels.channel import load_channel
-from rheostat.runtime.controller_client import read_address
-from rheostat.runtime.journal_sqlite import SqliteJournal
-from rheostat.runtime.layout import Layout
-from rheostat.runtime.results import published, read_results
+from rheostat.model.network.resources import Infrastructure
+from rheostat.runtime.channels.observe.result_rows import published, read_results
+from rheostat.runtime.channels.records.channel import load_channel
+from rheostat.runtime.nodes.agent_address import address_file, nodes_told
+from rheostat.runtime.nodes.agent_process import is_alive
+from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 ROOT = Path(__file__).parents[2]
 GRACE_SECONDS = 60.0
@@ -70,7 +70,7 @@ class Victim:
 
     def command(self) -> list[str]:
         """By this interpreter, so that it is this version that runs."""
-        return [sys.executable, "-c", "from rheostat.cli.app import main; main()", *self.arguments()]
+        return [sys.executable, "-c", "from rheostat.cli.main import main; main()", *self.arguments()]
 
     def start(self) -> None:
         """Starts a controller: the first one, or the one that takes over."""
@@ -183,7 +183,7 @@ class Victim:
             command = Path(f"/proc/{pid}/cmdline").read_bytes()
         except OSError:
             return False
-        return (b"rheostat.cli.app" if who == CONTROLLER else b"rheostat.runtime.agent") in command
+        return (b"rheostat.cli.main" if who == CONTROLLER else b"rheostat.runtime.agent") in command
 
     def _write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text, encoding="utf-8")

@@ -8,13 +8,13 @@ from examples.word_count.app import counter, datasource, split
 from examples.word_count.sentences import sentence
 
 from experiments.spark.stage import Rows, Stage, counted_differences
-from rheostat.model.application import Application
-from rheostat.model.curves import parse_curve
-from rheostat.model.deployment import Deployment
-from rheostat.model.latency import MM1
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.api import App
-from rheostat.runtime.sources.draw import Draw
+from rheostat.app import App
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.graph.latency import MM1
+from rheostat.model.graph.rate_curve import parse_curve
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.ends.seeded_random import Draw
 
 SERVICE_MS = 20.0
 """What a sentence costs a replica of `split`: it can do 50 a second."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rheostat.cli.app import app
+from rheostat.cli.main import app
 
 DOCUMENTS = Path(__file__).parents[2] / "examples" / "documents"
 

@@ -8,22 +8,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rheostat.assembly import Controller
-from rheostat.model.application import RESULTS_SINK, Application, Grouping, Kind, Operator, Stream
-from rheostat.model.deployment import Deployment
+from rheostat.controller import Controller
+from rheostat.controller.bring_up import Opened
+from rheostat.controller.controller_api import serving
+from rheostat.controller.controller_client import held
 from rheostat.model.documents import write
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.controller_api import serving
-from rheostat.runtime.controller_client import held
-from rheostat.runtime.instance import InstanceSpec, InstanceStatus
-from rheostat.runtime.journal_sqlite import SqliteJournal
-from rheostat.runtime.launching import Opened
-from rheostat.runtime.layout import Layout
-from rheostat.runtime.node_usage import Usage, measured_usage
-from rheostat.runtime.schemas import Columns
-from rheostat.runtime.specs import Blueprint, RuntimeSettings
-from rheostat.runtime.state_job import StateJob
-from rheostat.runtime.world import Runtime
+from rheostat.model.graph.application import RESULTS_SINK, Application, Grouping, Kind, Operator, Stream
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.checkpoints.state_job import StateJob
+from rheostat.runtime.nodes.node_usage import Usage, measured_usage
+from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
+from rheostat.runtime.plan.columns import Columns
+from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus
+from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.reconfigure.runtime import Runtime
+from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 WORDS = Application(
     "words",

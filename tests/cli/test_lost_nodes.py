@@ -1,8 +1,8 @@
 """A node that is gone: others run what ran there, nothing new goes there, and it takes its own again."""
 
-from rheostat.control.ports import Done, Refused
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.runtime.world import Runtime
+from rheostat.control.loop.ports import Done, Refused
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.runtime.reconfigure.runtime import Runtime
 from tests.cli.quiet_nodes import quiet_run
 
 

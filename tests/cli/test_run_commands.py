@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from rheostat.model.deployment import Deployment
-from rheostat.runtime.controller_client import RunningApplication, read_address
+from rheostat.controller.controller_client import RunningApplication, read_address
+from rheostat.model.graph.deployment import Deployment
 from tests.cli.quiet_nodes import quiet_run
 
 

@@ -17,15 +17,15 @@ import pytest
 from examples.word_count.answer import answer
 from examples.word_count.sentences import sentence
 
-from rheostat.assembly.outposts import TOLD_BY
 from rheostat.cli.output import ExitCode
-from rheostat.runtime.agent_address import address_file, address_of
-from rheostat.runtime.channels.channel import load_channel
-from rheostat.runtime.journal_sqlite import SqliteJournal
-from rheostat.runtime.layout import Layout
-from rheostat.runtime.remote_node import RemoteNode
-from rheostat.runtime.results import read_results
-from rheostat.runtime.sources.draw import Draw
+from rheostat.controller.remote_managers import TOLD_BY
+from rheostat.runtime.channels.observe.result_rows import read_results
+from rheostat.runtime.channels.records.channel import load_channel
+from rheostat.runtime.ends.seeded_random import Draw
+from rheostat.runtime.nodes.agent_address import address_file, address_of
+from rheostat.runtime.nodes.remote_node import RemoteNode
+from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 ROOT = Path(__file__).parents[2]
 SENTENCES, SEED = 900, 5
@@ -50,7 +50,7 @@ WANTED = counted(SENTENCES)
 
 
 def command(*arguments):
-    return [sys.executable, "-c", "from rheostat.cli.app import main; main()", *arguments]
+    return [sys.executable, "-c", "from rheostat.cli.main import main; main()", *arguments]
 
 
 class Place:

@@ -7,10 +7,10 @@ from math import inf, nan
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rheostat.model.deployment import Replicas
-from rheostat.model.reconfiguration import Change
-from rheostat.policies.granting import Situation
-from rheostat.policies.requests import Request, prioritised
+from rheostat.model.graph.deployment import Replicas
+from rheostat.model.graph.reconfiguration import Change
+from rheostat.policies.contract.requests import Request, prioritised
+from rheostat.policies.grants.grants import Situation
 
 # A granting policy is a frozen value, so all examples may have the same one; a contract is inherited on purpose.
 ON_ONE_POLICY = settings(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rheostat.control.ports import Entry
+from rheostat.control.loop.ports import Entry
 
 
 class JournalContract:

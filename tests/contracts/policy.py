@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rheostat.policies.views import ApplicationView, OperatorView
+from rheostat.policies.contract.policy_views import ApplicationView, OperatorView
 
 # A policy is a frozen value, so all examples may have the same one; and a contract is inherited on purpose.
 ON_ONE_POLICY = settings(

@@ -2,10 +2,10 @@
 
 import pytest
 
-from rheostat.control.ports import Done, Refused
-from rheostat.model.deployment import Replicas
+from rheostat.control.loop.ports import Done, Refused
+from rheostat.model.graph.deployment import Replicas
+from rheostat.model.graph.reconfiguration import Change, Reconfiguration
 from rheostat.model.observation import Of
-from rheostat.model.reconfiguration import Change, Reconfiguration
 
 
 def scaled(world, operator):

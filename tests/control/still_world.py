@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass, field, replace
 
-from rheostat.control.building import World
-from rheostat.control.clocks import VirtualClock
-from rheostat.control.journal import MemoryJournal
-from rheostat.control.ports import Done
-from rheostat.model.application import Application, Kind, Operator, Stream
-from rheostat.model.deployment import Deployment
-from rheostat.model.latency import MM1
+from rheostat.control.history.journal import MemoryJournal
+from rheostat.control.loop.clocks import VirtualClock
+from rheostat.control.loop.ports import Done
+from rheostat.control.setup.factory import World
+from rheostat.model.graph.application import Application, Kind, Operator, Stream
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.graph.latency import MM1
+from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.model.observation import Sample, Subject
-from rheostat.model.resources import Infrastructure, Node
 
 APPLICATION = Application(
     "words",

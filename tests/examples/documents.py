@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from rheostat.model.application import Application
+from rheostat.model.graph.application import Application
 
 
 def without_service_times(application: Application) -> Application:

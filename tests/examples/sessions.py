@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from pyspark.sql import SparkSession
 
-from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 
 def lean_session() -> Iterator[SparkSession]:

@@ -9,7 +9,7 @@ from examples.plain import run_plain
 from tests.examples.documents import document_of, without_service_times
 
 from rheostat.model.documents import read_application
-from rheostat.runtime.sources.generation import generation_of
+from rheostat.runtime.ends.generation import generation_of
 
 CURVE = "ramp 4 12 for 120; 12"
 FINITE = {"total": 1500, "pace": "all", "rows_per_batch": 400, "seed": 2}

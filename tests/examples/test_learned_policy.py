@@ -6,8 +6,8 @@ import pytest
 from examples.learned_policy.train import KNOWN, OBJECTIVE_MS, cost_under_the_manager, scenario
 from examples.learned_policy.training import episode_cost, load, save, trained
 
-from rheostat.policies.linear import Linear
-from rheostat.simulation.environment import ScalingEnvironment, Task
+from rheostat.policies.operators.linear import Linear
+from rheostat.simulation.studies.scaling_environment import ScalingEnvironment, Task
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from examples.tag_and_count.sentences import sentence
 from tests.examples.documents import document_of, without_service_times
 
 from rheostat.model.documents import read_application
-from rheostat.runtime.sources.draw import Draw
+from rheostat.runtime.ends.seeded_random import Draw
 
 FINITE = {"total": 500, "pace": "all", "rows_per_batch": 120, "replicas": 2, "seed": 5}
 

@@ -10,11 +10,11 @@ from examples.taxi_routes.handwritten import Chain
 from examples.taxi_routes.trips import trip
 
 from rheostat.reference.taxi import taxi
-from rheostat.runtime.sources.draw import Draw
-from rheostat.runtime.sources.generation import generation_of
-from rheostat.runtime.sources.pacing import Limits, Pace
-from rheostat.runtime.sources.playback import Playback, Stretch
-from rheostat.runtime.sources.recordings import CsvRecording
+from rheostat.runtime.ends.generation import generation_of
+from rheostat.runtime.ends.pace import Limits, Pace
+from rheostat.runtime.ends.playback import Playback, Stretch
+from rheostat.runtime.ends.recordings import CsvRecording
+from rheostat.runtime.ends.seeded_random import Draw
 
 CURVE = "40 for 15; 0 for 32; 30"
 """At a minute a second: a busy quarter of an hour, 32 minutes in which nothing happens, a calmer time after."""

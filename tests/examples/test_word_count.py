@@ -9,7 +9,7 @@ from examples.word_count.sentences import VOCABULARY, WORDS, sentence
 from tests.examples.documents import document_of, without_service_times
 
 from rheostat.model.documents import read_application
-from rheostat.runtime.sources.draw import Draw
+from rheostat.runtime.ends.seeded_random import Draw
 
 FINITE = {"total": 600, "pace": "all", "rows_per_batch": 150, "seed": 3}
 

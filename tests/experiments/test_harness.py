@@ -10,16 +10,16 @@ from experiments.spark.victims import CONTROLLER, Victim
 from experiments.spark.workload import Load
 from tests.cli.quiet_nodes import SCHEMA, THREE, WORDS, QuietNode
 
-from rheostat.control.settings import ControlSettings
-from rheostat.model.deployment import Deployment
-from rheostat.runtime.agent_process import is_alive
-from rheostat.runtime.instance import InstanceStatus
-from rheostat.runtime.journal_sqlite import SqliteJournal
-from rheostat.runtime.launching import Opened
-from rheostat.runtime.layout import Layout
-from rheostat.runtime.schemas import Columns
-from rheostat.runtime.specs import Blueprint, RuntimeSettings
-from rheostat.runtime.world import Runtime
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.controller.bring_up import Opened
+from rheostat.model.graph.deployment import Deployment
+from rheostat.runtime.nodes.agent_process import is_alive
+from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
+from rheostat.runtime.plan.columns import Columns
+from rheostat.runtime.plan.instance_spec import InstanceStatus
+from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.reconfigure.runtime import Runtime
+from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 AT_FIRST = Deployment.of({operator.name: {"n1": 1} for operator in WORDS.operators})
 ELSEWHERE = Deployment.of({name: {"n2": 2} if name == "split" else {"n1": 1} for name in WORDS.by_name})
@@ -83,8 +83,8 @@ time.sleep(120)
 """
 RUN = f"""
 import json, os, pathlib, subprocess, sys, time
-from rheostat.runtime.agent_process import is_alive
-from rheostat.runtime.controller_client import Address, write_address
+from rheostat.runtime.nodes.agent_process import is_alive
+from rheostat.controller.controller_client import Address, write_address
 root = pathlib.Path(sys.argv[1])
 root.mkdir(exist_ok=True)
 told = root / "nodes" / "n1" / "agent.json"
@@ -104,7 +104,7 @@ class Pretended(Victim):
     """Something that keeps an agent as `rheostat run` does, and does nothing else."""
 
     def command(self):
-        return [sys.executable, "-c", RUN, str(self.directory), "like rheostat.cli.app"]
+        return [sys.executable, "-c", RUN, str(self.directory), "like rheostat.cli.main"]
 
 
 def until(reached):

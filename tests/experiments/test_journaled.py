@@ -9,14 +9,14 @@ from experiments.spark.stage import counted_differences
 from experiments.spark.victims import CONTROLLER
 from experiments.spark.workload import AT_FIRST, Load, Phase
 
-from rheostat.control.decisions import DECISION, EFFECT, Decision, effect_facts
-from rheostat.control.ports import NODE_JOINED, NODE_LEFT, Done, Entry, Refused, RolledBack
-from rheostat.control.region_manager import NODES
-from rheostat.model.deployment import Replicas
-from rheostat.model.reconfiguration import Change
-from rheostat.policies.granting import Situation
-from rheostat.policies.requests import Request
-from rheostat.runtime.physical import physical_plan
+from rheostat.control.loop.ports import NODE_JOINED, NODE_LEFT, Done, Entry, Refused, RolledBack
+from rheostat.control.managers.decisions import DECISION, EFFECT, Decision, effect_facts
+from rheostat.control.managers.region_manager import NODES
+from rheostat.model.graph.deployment import Replicas
+from rheostat.model.graph.reconfiguration import Change
+from rheostat.policies.contract.requests import Request
+from rheostat.policies.grants.grants import Situation
+from rheostat.runtime.plan.physical_plan import physical_plan
 
 OUT = Change("split", Replicas.on("n2"), Replicas.on("n2", "n2"))
 

@@ -3,7 +3,7 @@
 import pytest
 from experiments.spark.outcome import Controlled
 
-from rheostat.simulation.recording import SERIES, Note, Recording
+from rheostat.report.recording import SERIES, Note, Recording
 
 
 def run(changes=(), responses=()):

@@ -6,9 +6,9 @@ import pytest
 from experiments.spark.elastic_storm import Phases, Relocation, relocations
 from experiments.spark.tag_stage import busiest_seed, crossing_share, mean_age, network, on_weak_nodes, quantile
 
-from rheostat.control.ports import Entry
-from rheostat.model.deployment import Deployment
-from rheostat.runtime.physical import physical_plan
+from rheostat.control.loop.ports import Entry
+from rheostat.model.graph.deployment import Deployment
+from rheostat.runtime.plan.physical_plan import physical_plan
 
 
 @pytest.mark.parametrize(

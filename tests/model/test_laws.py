@@ -8,23 +8,23 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rheostat.model import qos
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.downtime import Situation, downtime_seconds
-from rheostat.model.evaluation import evaluate
-from rheostat.model.expansion import collapse_deployment, expand, expand_deployment
-from rheostat.model.fragments import fragments
-from rheostat.model.full_restart import FullRestart
-from rheostat.model.latency import MM1
-from rheostat.model.measured import Measured
-from rheostat.model.pause_and_resume import PauseAndResume, downloaded_bytes, uploaded_bytes
-from rheostat.model.placed import Placed
-from rheostat.model.qos import NetworkMetric
-from rheostat.model.reconfiguration import Reconfiguration
+from rheostat.model.downtime.downtime_model import Situation, downtime_seconds
+from rheostat.model.downtime.full_restart import FullRestart
+from rheostat.model.downtime.measured_pauses import Measured
+from rheostat.model.downtime.pause_and_resume import PauseAndResume, downloaded_bytes, uploaded_bytes
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.graph.expansion import collapse_deployment, expand, expand_deployment
+from rheostat.model.graph.fragments import fragments
+from rheostat.model.graph.latency import MM1
+from rheostat.model.graph.reconfiguration import Reconfiguration
+from rheostat.model.quality import qos
+from rheostat.model.quality.evaluation import evaluate
+from rheostat.model.quality.placed import Placed
+from rheostat.model.quality.qos import NetworkMetric
 from tests.strategies import deployments, placements
 
 if TYPE_CHECKING:
-    from rheostat.model.application import Application
+    from rheostat.model.graph.application import Application
 
 MODELS = st.sampled_from([PauseAndResume(), FullRestart(), Measured()])
 

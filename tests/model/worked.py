@@ -6,12 +6,12 @@ Source a emits 60 tps, serves 100 tps, needs 1.5 units at 2 $/h each; half of it
 40 tps and needs 1 unit at 1 $/h. a runs on {u:1, v:1}, b on {u:2}.
 """
 
-from rheostat.model.application import Application, Kind, Operator, Stream
-from rheostat.model.deployment import Deployment
-from rheostat.model.latency import MM1
-from rheostat.model.network import LinkQuality
-from rheostat.model.placed import Placed
-from rheostat.model.resources import DelayMatrix, Infrastructure, Node
+from rheostat.model.graph.application import Application, Kind, Operator, Stream
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.graph.latency import MM1
+from rheostat.model.network.links import LinkQuality
+from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node
+from rheostat.model.quality.placed import Placed
 
 APPLICATION = Application(
     "worked",

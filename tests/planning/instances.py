@@ -8,18 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from rheostat.model.application import Application, Kind, Operator, Stream
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.downtime import DowntimeModel
-from rheostat.model.full_restart import FullRestart
-from rheostat.model.latency import MM1, Constant
-from rheostat.model.measured import Measured, Pause, Way
-from rheostat.model.network import Link, LinkQuality
-from rheostat.model.objective import Bounds, EdrpObjective, Objective, OdpObjective
-from rheostat.model.pause_and_resume import PauseAndResume
-from rheostat.model.qos import NetworkMetric
-from rheostat.model.resources import DelayMatrix, Infrastructure, Node, StoreAccess
-from rheostat.planning.problem import Problem
+from rheostat.model.downtime.downtime_model import DowntimeModel
+from rheostat.model.downtime.full_restart import FullRestart
+from rheostat.model.downtime.measured_pauses import Measured, Pause, Way
+from rheostat.model.downtime.pause_and_resume import PauseAndResume
+from rheostat.model.graph.application import Application, Kind, Operator, Stream
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.graph.latency import MM1, Constant
+from rheostat.model.network.links import Link, LinkQuality
+from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node, StoreAccess
+from rheostat.model.quality.objective import Bounds, EdrpObjective, Objective, OdpObjective
+from rheostat.model.quality.qos import NetworkMetric
+from rheostat.planning.contract.problem import Problem
 
 FAMILIES = ("odp", "odp network", "edrp pause", "edrp restart", "edrp measured")
 

@@ -6,18 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rheostat.model.application import Application, Kind, Operator, Stream
-from rheostat.model.expansion import collapse_deployment, expand
-from rheostat.model.latency import MM1, Constant
-from rheostat.model.network import LinkQuality
-from rheostat.model.objective import Bounds, EdrpObjective
-from rheostat.model.resources import DelayMatrix, Infrastructure, Node
-from rheostat.planning.exact import Exact
-from rheostat.planning.exhaustive import Exhaustive
-from rheostat.planning.milp import Milp
-from rheostat.planning.outcome import Outcome, Status
-from rheostat.planning.problem import Problem
-from rheostat.planning.restricted import restricted
+from rheostat.model.graph.application import Application, Kind, Operator, Stream
+from rheostat.model.graph.expansion import collapse_deployment, expand
+from rheostat.model.graph.latency import MM1, Constant
+from rheostat.model.network.links import LinkQuality
+from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node
+from rheostat.model.quality.objective import Bounds, EdrpObjective
+from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.problem import Problem
+from rheostat.planning.exact.exact import Exact
+from rheostat.planning.exact.restricted import restricted
+from rheostat.planning.solvers.exhaustive import Exhaustive
+from rheostat.planning.solvers.milp import Milp
 from rheostat.reference.generators import fat, heterogeneous, sequential
 from rheostat.reference.networks import random_gaussian
 from tests.planning.instances import FAMILIES, random_problem

@@ -7,18 +7,18 @@ from time import perf_counter
 import pytest
 
 from rheostat.errors import InvalidModel
-from rheostat.model.application import Application, Kind, Operator, Stream
-from rheostat.model.latency import MM1, Constant
-from rheostat.model.network import LinkQuality
-from rheostat.model.objective import Bounds, EdrpObjective, OdpObjective
-from rheostat.model.resources import DelayMatrix, Infrastructure, Node
-from rheostat.planning.exact import Exact
-from rheostat.planning.exhaustive import Exhaustive
-from rheostat.planning.milp import Milp
-from rheostat.planning.outcome import Status
-from rheostat.planning.planner import Planner
-from rheostat.planning.problem import Limits, Problem
-from rheostat.planning.sampling import Sampled
+from rheostat.model.graph.application import Application, Kind, Operator, Stream
+from rheostat.model.graph.latency import MM1, Constant
+from rheostat.model.network.links import LinkQuality
+from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node
+from rheostat.model.quality.objective import Bounds, EdrpObjective, OdpObjective
+from rheostat.planning.contract.outcome import Status
+from rheostat.planning.contract.planner import Planner
+from rheostat.planning.contract.problem import Limits, Problem
+from rheostat.planning.exact.candidate_sample import Sampled
+from rheostat.planning.exact.exact import Exact
+from rheostat.planning.solvers.exhaustive import Exhaustive
+from rheostat.planning.solvers.milp import Milp
 from rheostat.reference.generators import fat, sequential
 from rheostat.reference.networks import random_gaussian
 

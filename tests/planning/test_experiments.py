@@ -9,11 +9,11 @@ from experiments.planning.sweep import Case
 from experiments.planning.table_iii import WEIGHTS
 from experiments.planning.table_iv import PAPER
 
-from rheostat.model.objective import EdrpObjective
-from rheostat.model.size import edrp_variables, odp_variables
-from rheostat.planning.exact import Exact
-from rheostat.planning.problem import Problem
-from rheostat.planning.restricted import Restricted
+from rheostat.model.quality.objective import EdrpObjective
+from rheostat.model.quality.program_size import edrp_variables, odp_variables
+from rheostat.planning.contract.problem import Problem
+from rheostat.planning.exact.exact import Exact
+from rheostat.planning.exact.restricted import Restricted
 from rheostat.reference.networks import random_geographic
 from rheostat.reference.taxi import taxi
 

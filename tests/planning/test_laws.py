@@ -5,19 +5,19 @@ from math import inf
 
 import pytest
 
-from rheostat.model.network import LinkQuality
-from rheostat.model.objective import Bounds, EdrpObjective
-from rheostat.model.resources import DelayMatrix, Node
-from rheostat.planning.exact import Exact
-from rheostat.planning.exhaustive import Exhaustive
-from rheostat.planning.local_search import LocalSearch
-from rheostat.planning.milp import Milp
-from rheostat.planning.normalisers import normalised
-from rheostat.planning.outcome import Outcome, Status
-from rheostat.planning.planner import Silent
-from rheostat.planning.problem import Limits, Problem
-from rheostat.planning.restricted import Restricted
-from rheostat.planning.sampling import Sampled
+from rheostat.model.network.links import LinkQuality
+from rheostat.model.network.resources import DelayMatrix, Node
+from rheostat.model.quality.objective import Bounds, EdrpObjective
+from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.planner import Silent
+from rheostat.planning.contract.problem import Limits, Problem
+from rheostat.planning.encoded.normalisers import normalised
+from rheostat.planning.exact.candidate_sample import Sampled
+from rheostat.planning.exact.exact import Exact
+from rheostat.planning.exact.restricted import Restricted
+from rheostat.planning.solvers.exhaustive import Exhaustive
+from rheostat.planning.solvers.local_search import LocalSearch
+from rheostat.planning.solvers.milp import Milp
 from rheostat.reference.networks import random_geographic
 from rheostat.reference.taxi import taxi
 from tests.planning.instances import random_problem

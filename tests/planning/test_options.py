@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from rheostat.planning.candidates import all_candidates
-from rheostat.planning.elimination import HUGE, Structure, eliminated
-from rheostat.planning.instance import TOLERANCE, Instance
-from rheostat.planning.levels import OptionLevel
-from rheostat.planning.normalisers import normalised
-from rheostat.planning.tables import stream_table
+from rheostat.planning.encoded.candidates import all_candidates
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, Instance
+from rheostat.planning.encoded.normalisers import normalised
+from rheostat.planning.encoded.stream_tables import stream_table
+from rheostat.planning.exact.bounds.choice_levels import OptionLevel
+from rheostat.planning.exact.bounds.elimination import HUGE, Structure, eliminated
 from tests.planning.instances import FAMILIES, random_problem
 
 

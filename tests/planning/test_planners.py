@@ -5,16 +5,16 @@ from math import inf
 
 import pytest
 
-from rheostat.model.application import Application, Kind, Operator, Stream
-from rheostat.model.latency import MM1, Constant
-from rheostat.model.objective import Bounds, OdpObjective
-from rheostat.model.resources import DelayMatrix, Infrastructure, Node
-from rheostat.planning.exhaustive import Exhaustive
-from rheostat.planning.normalisers import normalised
-from rheostat.planning.outcome import Status
-from rheostat.planning.planner import Silent, Unsuited
-from rheostat.planning.problem import Limits, Problem
-from rheostat.planning.registry import PLANNERS, PROVING
+from rheostat.model.graph.application import Application, Kind, Operator, Stream
+from rheostat.model.graph.latency import MM1, Constant
+from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node
+from rheostat.model.quality.objective import Bounds, OdpObjective
+from rheostat.planning.contract.outcome import Status
+from rheostat.planning.contract.planner import Silent, Unsuited
+from rheostat.planning.contract.problem import Limits, Problem
+from rheostat.planning.encoded.normalisers import normalised
+from rheostat.planning.planner_registry import PLANNERS, PROVING
+from rheostat.planning.solvers.exhaustive import Exhaustive
 from tests.planning.instances import FAMILIES, random_problem
 
 ORACLE = Exhaustive(explains=False)

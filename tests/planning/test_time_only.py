@@ -6,20 +6,20 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from rheostat.model.objective import Bounds, EdrpObjective
-from rheostat.planning.candidates import all_candidates, described
-from rheostat.planning.clock import Clock
-from rheostat.planning.exact import Exact
-from rheostat.planning.exhaustive import Exhaustive
-from rheostat.planning.filtering import surviving, with_packed
-from rheostat.planning.growing import Ground
-from rheostat.planning.instance import Instance
-from rheostat.planning.levels import NodeLevel
-from rheostat.planning.part import Part, narrowed
-from rheostat.planning.pauses import least_start_seconds, without_starts
-from rheostat.planning.problem import Problem
-from rheostat.planning.progressing import internal_value
-from rheostat.planning.relaxed import at_node_level
+from rheostat.model.quality.objective import Bounds, EdrpObjective
+from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.problem import Problem
+from rheostat.planning.encoded.candidates import all_candidates, described
+from rheostat.planning.encoded.change_cost import least_start_seconds, without_starts
+from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.exact.bounds.bound_filter import surviving, with_packed
+from rheostat.planning.exact.bounds.choice_levels import NodeLevel
+from rheostat.planning.exact.bounds.multiset_generation import Ground
+from rheostat.planning.exact.branch.incumbent import internal_value
+from rheostat.planning.exact.branch.node_level import at_node_level
+from rheostat.planning.exact.branch.subproblem import Part, narrowed
+from rheostat.planning.exact.exact import Exact
+from rheostat.planning.solvers.exhaustive import Exhaustive
 from rheostat.reference.networks import random_gaussian
 from rheostat.reference.taxi import taxi
 from tests.planning.instances import random_problem

@@ -2,10 +2,10 @@ from itertools import pairwise
 
 import pytest
 
-from rheostat.model.deployment import Deployment
-from rheostat.model.expansion import expand, expand_deployment
-from rheostat.model.placed import Placed
-from rheostat.model.qos import availability, response_time_ms
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.graph.expansion import expand, expand_deployment
+from rheostat.model.quality.placed import Placed
+from rheostat.model.quality.qos import availability, response_time_ms
 from rheostat.reference import APPLICATIONS, NETWORKS
 from rheostat.reference.networks import odp_testbed
 from rheostat.reference.patterns import DETECTOR_SECONDS_PER_TWEET, EXECUTORS, PHASES_TPS, TASKS, frequent_patterns

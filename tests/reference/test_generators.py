@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.model.application import Kind
-from rheostat.model.latency import Constant
+from rheostat.model.graph.application import Kind
+from rheostat.model.graph.latency import Constant
 from rheostat.reference.generators import fat, heterogeneous, layered, sequential
 
 

@@ -2,13 +2,13 @@ from itertools import pairwise
 
 import pytest
 
-from rheostat.model.application import Application, Grouping, Kind, Stream
-from rheostat.model.deployment import Deployment
-from rheostat.model.downtime import Situation, downtime_seconds
-from rheostat.model.pause_and_resume import PauseAndResume
-from rheostat.model.placed import Placed
-from rheostat.model.qos import operator_latencies_ms, response_time_ms
-from rheostat.model.resources import Infrastructure, Node
+from rheostat.model.downtime.downtime_model import Situation, downtime_seconds
+from rheostat.model.downtime.pause_and_resume import PauseAndResume
+from rheostat.model.graph.application import Application, Grouping, Kind, Stream
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.model.quality.placed import Placed
+from rheostat.model.quality.qos import operator_latencies_ms, response_time_ms
 from rheostat.reference.ansnet import ansnet
 from rheostat.reference.taxi import taxi
 

@@ -3,15 +3,15 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from rheostat.model.application import Application, Kind, Operator, Stream
-from rheostat.model.deployment import Deployment
-from rheostat.model.latency import MM1
-from rheostat.model.network import LinkQuality
-from rheostat.model.reconfiguration import Reconfiguration
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.simulation.nodes import Supply
-from rheostat.simulation.scenario import Scenario
-from rheostat.simulation.workload import CurveWorkload
+from rheostat.model.graph.application import Application, Kind, Operator, Stream
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.graph.latency import MM1
+from rheostat.model.graph.reconfiguration import Reconfiguration
+from rheostat.model.network.links import LinkQuality
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.simulation.load.workload import CurveWorkload
+from rheostat.simulation.world.node_supply import Supply
+from rheostat.simulation.world.scenario import Scenario
 
 CHAIN = Application(
     "chain",

@@ -8,7 +8,7 @@ import pandas as pd
 from experiments.kinds import source
 from pyspark.sql import DataFrame
 
-from rheostat.runtime.api import App, operator
+from rheostat.app import App, operator
 
 TOTAL = 240
 

@@ -3,7 +3,7 @@
 import pytest
 from experiments.walks import SPARK
 
-from rheostat.runtime.spark_session import create_session
+from rheostat.runtime.spark.session import create_session
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
-from rheostat.model.application import Application
-from rheostat.runtime.api import App, operator
+from rheostat.app import App, operator
+from rheostat.model.graph.application import Application
 from tests.spark.failing_helpers import refusing
 
 

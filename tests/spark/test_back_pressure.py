@@ -7,16 +7,16 @@ from examples.word_count.answer import answer
 from examples.word_count.app import counter, datasource, split
 from examples.word_count.sentences import sentence
 
-from rheostat.model.deployment import Deployment
-from rheostat.model.network import LinkQuality
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.api import App
-from rheostat.runtime.channels.consumers import lag
-from rheostat.runtime.channels.log import DiskLog
-from rheostat.runtime.embedded import embedded
-from rheostat.runtime.monitor import MonitorSettings
-from rheostat.runtime.sources.draw import Draw
-from rheostat.runtime.specs import RuntimeSettings
+from rheostat.app import App
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.links import LinkQuality
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.channels.log.consumers import lag
+from rheostat.runtime.channels.log.disk_log import DiskLog
+from rheostat.runtime.ends.seeded_random import Draw
+from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
 
 pytestmark = pytest.mark.spark
 

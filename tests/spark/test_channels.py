@@ -14,22 +14,22 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import StructType
 
-from rheostat.runtime.channels.advance import advance
-from rheostat.runtime.channels.channel import Channel, create_channel
-from rheostat.runtime.channels.consumers import lag
-from rheostat.runtime.channels.control import Control, write_control
-from rheostat.runtime.channels.data_source import FORMAT, ChannelSource, register
-from rheostat.runtime.channels.disk import Disk
-from rheostat.runtime.channels.log import DiskLog, next_slot
-from rheostat.runtime.channels.manifest import NEVER
-from rheostat.runtime.channels.offset import Cohort, Offset, Position
-from rheostat.runtime.channels.outputs import Grouping, Output, format_outputs
-from rheostat.runtime.channels.plan import ingest_histogram, partitions
-from rheostat.runtime.channels.producer import close_producer, open_producer
-from rheostat.runtime.channels.routing import key_group, routed
-from rheostat.runtime.channels.segment import read_strands
-from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.channels.log.consumers import lag
+from rheostat.runtime.channels.log.disk_log import DiskLog, next_slot
+from rheostat.runtime.channels.log.hold_file import Control, write_control
+from rheostat.runtime.channels.log.producer import close_producer, open_producer
+from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_plan import ingest_histogram, partitions
+from rheostat.runtime.channels.records.channel import Channel, create_channel
+from rheostat.runtime.channels.records.disk import Disk
+from rheostat.runtime.channels.records.manifest import NEVER
+from rheostat.runtime.channels.records.offset import Cohort, Offset, Position
+from rheostat.runtime.channels.records.segment import read_strands
+from rheostat.runtime.channels.streaming.data_source import FORMAT, ChannelSource, register
+from rheostat.runtime.channels.streaming.routing import key_group, routed
+from rheostat.runtime.channels.writer.outputs import Grouping, Output, format_outputs
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 pytestmark = pytest.mark.spark
 ROW = "name string, value long, k string"

@@ -9,8 +9,8 @@ import pytest
 from experiments.spark.controlled import run_controlled
 from experiments.spark.workload import Load, Phase
 
-from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 pytestmark = pytest.mark.spark
 

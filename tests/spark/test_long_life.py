@@ -7,9 +7,9 @@ import pytest
 from experiments.subjects import subject
 from experiments.walks import NODES, SETTINGS, three_nodes
 
-from rheostat.model.deployment import Deployment
-from rheostat.runtime import spark_threads
-from rheostat.runtime.embedded import embedded
+from rheostat.model.graph.deployment import Deployment
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
+from rheostat.runtime.spark import query_threads as spark_threads
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 STARTS = 5

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from experiments.kinds import source
 
-from rheostat.runtime.jvm.mending import MENDS, mend
+from rheostat.runtime.spark.jvm_patches import MENDS, mend
 
 pytestmark = pytest.mark.spark
 

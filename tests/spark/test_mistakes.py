@@ -6,10 +6,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from rheostat.app import App, operator
 from rheostat.errors import InvalidModel
-from rheostat.runtime.api import App, operator
-from rheostat.runtime.schemas import discover
-from rheostat.runtime.service_time import with_service_time
+from rheostat.runtime.ends.emulated_delay import with_service_time
+from rheostat.runtime.query.schema_discovery import discover
 
 pytestmark = pytest.mark.spark
 

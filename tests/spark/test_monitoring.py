@@ -9,23 +9,23 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import LongType
 
-from rheostat.model.application import Application
-from rheostat.model.deployment import Deployment, Replicas
+from rheostat.app import App, operator
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.model.observation import Observation, Subject
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.api import App, operator
-from rheostat.runtime.embedded import embedded
-from rheostat.runtime.monitor import MonitorSettings
-from rheostat.runtime.physical import Instance
-from rheostat.runtime.progress import Batch, Ledger
-from rheostat.runtime.service_time import with_service_time
-from rheostat.runtime.sources.draw import Draw
-from rheostat.runtime.sources.rate import rate
-from rheostat.runtime.spark_session import create_session
-from rheostat.runtime.spark_settings import SparkSettings
-from rheostat.runtime.specs import RuntimeSettings
-from rheostat.runtime.tally import READ, known_as
-from rheostat.runtime.world import Runtime
+from rheostat.runtime.ends.emulated_delay import with_service_time
+from rheostat.runtime.ends.rate import rate
+from rheostat.runtime.ends.seeded_random import Draw
+from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.plan.physical_plan import Instance
+from rheostat.runtime.query.progress_report import Batch, Ledger
+from rheostat.runtime.query.row_counts import READ, known_as
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
+from rheostat.runtime.reconfigure.runtime import Runtime
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 pytestmark = pytest.mark.spark
 RATE_TPS, KEYS, SERVICE_MS = 80.0, 23, 10.0

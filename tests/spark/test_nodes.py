@@ -6,19 +6,19 @@ from examples.word_count.app import application
 from examples.word_count.sentences import sentence
 from experiments.kinds import source
 
-from rheostat.model.deployment import Deployment
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.api import App
-from rheostat.runtime.channels.disk import Disk
-from rheostat.runtime.crew import Crew
-from rheostat.runtime.layout import Layout
-from rheostat.runtime.node import SparkNode
-from rheostat.runtime.physical import physical_plan
-from rheostat.runtime.processes import node_processes
-from rheostat.runtime.results import read_results
-from rheostat.runtime.schemas import discover
-from rheostat.runtime.sources.draw import Draw
-from rheostat.runtime.specs import Blueprint, RuntimeSettings
+from rheostat.app import App
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.channels.observe.result_rows import read_results
+from rheostat.runtime.channels.records.disk import Disk
+from rheostat.runtime.ends.seeded_random import Draw
+from rheostat.runtime.nodes.node_processes import node_processes
+from rheostat.runtime.nodes.spark_node import SparkNode
+from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
+from rheostat.runtime.plan.physical_plan import physical_plan
+from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.query.schema_discovery import discover
+from rheostat.runtime.reconfigure.instance_ops import Crew
 from tests.contracts.node import NodeContract
 from tests.spark.broken_operators import TOTAL, half
 

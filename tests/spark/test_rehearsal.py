@@ -2,9 +2,9 @@
 
 import pytest
 
-from rheostat.runtime.agent_process import AgentProcess
-from rheostat.runtime.rehearsal import rehearsed
-from rheostat.runtime.spark_settings import SparkSettings
+from rheostat.runtime.agent.warm_up import rehearsed
+from rheostat.runtime.nodes.agent_process import AgentProcess
+from rheostat.runtime.spark.spark_settings import SparkSettings
 from tests.contracts.node import await_true
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]

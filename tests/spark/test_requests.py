@@ -6,11 +6,11 @@ import pytest
 from experiments.subjects import subject
 from experiments.walks import SETTINGS, finish, three_nodes
 
-from rheostat.control.ports import Done, Refused
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.embedded import embedded
-from rheostat.runtime.sources.rate import rate
+from rheostat.control.loop.ports import Done, Refused
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.ends.rate import rate
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
 from tests.spark import broken_operators, failing_helpers, failing_operators
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]

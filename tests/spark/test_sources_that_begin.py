@@ -3,9 +3,9 @@
 import pytest
 from examples.word_count.handwritten import word_counts
 
-from rheostat.runtime.state.checkpoint import Checkpoint
-from rheostat.runtime.state.log_entries import NO_OFFSET
-from rheostat.runtime.state_job import set_offsets
+from rheostat.runtime.checkpoints.checkpoint import Checkpoint
+from rheostat.runtime.checkpoints.log_entries import NO_OFFSET
+from rheostat.runtime.checkpoints.state_job import set_offsets
 
 pytestmark = pytest.mark.spark
 

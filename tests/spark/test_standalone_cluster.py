@@ -4,16 +4,16 @@ import pytest
 from experiments.subjects import subject
 from experiments.walks import SETTINGS, finish
 
-from rheostat.control.ports import Done
-from rheostat.model.deployment import Deployment
+from rheostat.control.loop.ports import Done
 from rheostat.model.documents import write
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.journal_sqlite import SqliteJournal
-from rheostat.runtime.layout import Layout
-from rheostat.runtime.processes import node_processes
-from rheostat.runtime.spark_settings import SparkSettings
-from rheostat.runtime.specs import Blueprint
-from rheostat.runtime.world import Runtime
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.nodes.node_processes import node_processes
+from rheostat.runtime.plan.blueprint import Blueprint
+from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.reconfigure.runtime import Runtime
+from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
+from rheostat.runtime.spark.spark_settings import SparkSettings
 from tests.spark.standalone import HOST, standalone_cluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]

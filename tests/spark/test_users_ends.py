@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 from experiments.walks import SETTINGS, three_nodes
 
-from rheostat.control.ports import Done
-from rheostat.model.deployment import Deployment
-from rheostat.runtime.embedded import embedded
+from rheostat.control.loop.ports import Done
+from rheostat.model.graph.deployment import Deployment
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
 from tests.spark.users_ends import application
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]

@@ -3,15 +3,15 @@
 import pytest
 from examples.word_count.app import application
 
-from rheostat.model.deployment import Deployment, Replicas
-from rheostat.model.resources import Infrastructure, Node
-from rheostat.runtime.embedded import embedded
-from rheostat.runtime.monitor import MonitorSettings
-from rheostat.runtime.node import SparkNode
-from rheostat.runtime.providing import LocalProvider
-from rheostat.runtime.specs import RuntimeSettings
-from tests.assembly.test_world import OneWorld
+from rheostat.controller.node_provider import LocalProvider
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.nodes.spark_node import SparkNode
+from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
 from tests.contracts.world import ActuatorContract, NodeProviderContract, ProbeContract
+from tests.runtime.reconfigure.test_world_contract import OneWorld
 
 pytestmark = pytest.mark.spark
 

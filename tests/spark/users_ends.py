@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from rheostat.runtime.api import App, operator
-from rheostat.runtime.sinks import files
+from rheostat.app import App, operator
+from rheostat.sinks import files
 
 
 def lines(spark: SparkSession, *, folder: str) -> DataFrame:

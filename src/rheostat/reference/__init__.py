@@ -5,8 +5,8 @@ What the papers leave open is said where it is filled in, and listed in `docs/as
 
 from collections.abc import Callable, Mapping
 
-from rheostat.model.application import Application
-from rheostat.model.resources import Infrastructure
+from rheostat.model.graph.application import Application
+from rheostat.model.network.resources import Infrastructure
 from rheostat.reference.ansnet import ansnet
 from rheostat.reference.generators import fat, layered, sequential
 from rheostat.reference.networks import odp_testbed, random_gaussian, random_geographic

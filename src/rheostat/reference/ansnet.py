@@ -8,8 +8,8 @@ from math import asin, cos, radians, sin, sqrt
 
 import numpy as np
 
-from rheostat.model.network import LinkQuality, Network
-from rheostat.model.resources import Infrastructure
+from rheostat.model.network.links import LinkQuality, Network
+from rheostat.model.network.resources import Infrastructure
 from rheostat.reference.networks import edrp_infrastructure, scaled_to_mean
 
 SITES = {

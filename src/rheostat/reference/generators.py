@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from rheostat.model.application import Application, Kind, Operator, Stream
-from rheostat.model.latency import Constant
+from rheostat.model.graph.application import Application, Kind, Operator, Stream
+from rheostat.model.graph.latency import Constant
 
 EXECUTION_MS = 1000.0
 """R_i = 1.0 s [ODP, Table 2]."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rheostat.model.network import LinkQuality, Matrix
-from rheostat.model.resources import DelayMatrix, Infrastructure, Node, StoreAccess
+from rheostat.model.network.links import LinkQuality, Matrix
+from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node, StoreAccess
 
 PRICE_PER_TPS_HOUR = 2e-4
 """C_(u,v) in $ per hour for a flow of one tuple per second. Assumed: EDRP's Table II says 0.02 $/tps without a time. It

@@ -4,8 +4,8 @@ Table I gives executors and tasks; costs per tweet are not given but follow, wit
 elasticity manager did with its thresholds.
 """
 
-from rheostat.model.application import Application, Grouping, Kind, Operator, Stream
-from rheostat.model.latency import MM1
+from rheostat.model.graph.application import Application, Grouping, Kind, Operator, Stream
+from rheostat.model.graph.latency import MM1
 
 EXECUTORS = {"Input": 1, "Generator": 2, "Detector": 5, "Reporter": 1}
 """E(op): executors at the start, and throughout without elasticity [Elastic Storm, Table I]."""

@@ -3,8 +3,8 @@
 The text names only the ends; names, ratios and the one stateful operator in between are assumed.
 """
 
-from rheostat.model.application import Application, Grouping, Kind, Operator, Stream
-from rheostat.model.latency import Constant
+from rheostat.model.graph.application import Application, Grouping, Kind, Operator, Stream
+from rheostat.model.graph.latency import Constant
 
 WORDS_PER_SENTENCE = 5.0
 """Tuples split emits per sentence. Assumed: the paper gives no rates but that of the source."""

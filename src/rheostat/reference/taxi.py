@@ -11,8 +11,8 @@ Table II gives service rates and state sizes. The edges of Fig. 4 and the rates 
 
 from dataclasses import replace
 
-from rheostat.model.application import Application, Grouping, Kind, Operator, Stream
-from rheostat.model.latency import MM1
+from rheostat.model.graph.application import Application, Grouping, Kind, Operator, Stream
+from rheostat.model.graph.latency import MM1
 
 CODE_BYTES = 300_000
 """I_C,i = 300 KB, for every operator [EDRP, Table II]."""

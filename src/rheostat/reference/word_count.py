@@ -4,8 +4,8 @@ The paper gives the graph, the rates of the source and the replicas provisioned 
 from the latter.
 """
 
-from rheostat.model.application import Application, Grouping, Kind, Operator, Stream
-from rheostat.model.latency import MM1
+from rheostat.model.graph.application import Application, Grouping, Kind, Operator, Stream
+from rheostat.model.graph.latency import MM1
 
 STATIC_REPLICAS = {"datasource": 1, "split": 2, "counter": 6, "consumer": 6}
 """Provisioned for the peak of 550 tuples/s: 15 replicas on 16 nodes [E2DF 5]."""

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import strategies as some
 
-from rheostat.model.application import Application, Kind, Operator
 from rheostat.model.documents import read, write
-from rheostat.model.latency import Constant, LatencyModel, Tabulated
-from rheostat.model.network import Link, LinkQuality
-from rheostat.model.resources import Infrastructure, Node
+from rheostat.model.graph.application import Application, Kind, Operator
+from rheostat.model.graph.latency import Constant, LatencyModel, Tabulated
+from rheostat.model.network.links import Link, LinkQuality
+from rheostat.model.network.resources import Infrastructure, Node
 
 
 @pytest.fixture(scope="module")

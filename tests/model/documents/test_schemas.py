@@ -9,14 +9,20 @@ import yaml
 from hypothesis import given, settings
 from tests import strategies as some
 
-from rheostat.model.application import Application, Operator, Stream
 from rheostat.model.documents import KINDS, json_schema, write
-from rheostat.model.documents.application import ApplicationShape, OperatorShape, StreamShape
-from rheostat.model.documents.infrastructure import InfrastructureShape, LinkShape, NodeShape, QualityShape, StoreShape
-from rheostat.model.documents.objective import BoundsShape
-from rheostat.model.network import Link, LinkQuality
-from rheostat.model.objective import Bounds
-from rheostat.model.resources import Infrastructure, Node, StoreAccess
+from rheostat.model.documents.shapes.application_shape import ApplicationShape, OperatorShape, StreamShape
+from rheostat.model.documents.shapes.infrastructure_shape import (
+    InfrastructureShape,
+    LinkShape,
+    NodeShape,
+    QualityShape,
+    StoreShape,
+)
+from rheostat.model.documents.shapes.objective_shape import BoundsShape
+from rheostat.model.graph.application import Application, Operator, Stream
+from rheostat.model.network.links import Link, LinkQuality
+from rheostat.model.network.resources import Infrastructure, Node, StoreAccess
+from rheostat.model.quality.objective import Bounds
 
 SCHEMAS = Path(__file__).parents[3] / "schemas"
 CHECKS: dict[str, Callable[[object], object]] = {}

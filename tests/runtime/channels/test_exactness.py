@@ -12,14 +12,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.runtime.channels.world import Died, MortalDisk, Row, channel_at, opened, publish, rows_between
 
 from rheostat.errors import Fenced
-from rheostat.runtime.channels.advance import advance
-from rheostat.runtime.channels.cleaning import clean
-from rheostat.runtime.channels.consumers import commit, forget, lag, should_wait
-from rheostat.runtime.channels.disk import Disk
-from rheostat.runtime.channels.log import DiskLog
-from rheostat.runtime.channels.offset import Offset, merge, restrict
-from rheostat.runtime.channels.producer import Producer, close_producer
-from rheostat.runtime.positions import furthest
+from rheostat.runtime.channels.log.cleaner import clean
+from rheostat.runtime.channels.log.consumers import commit, forget, lag, should_wait
+from rheostat.runtime.channels.log.disk_log import DiskLog
+from rheostat.runtime.channels.log.producer import Producer, close_producer
+from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.records.disk import Disk
+from rheostat.runtime.channels.records.offset import Offset, merge, restrict
+from rheostat.runtime.reconfigure.read_positions import furthest
 
 GROUPS = 4
 DISORDER = 3

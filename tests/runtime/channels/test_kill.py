@@ -10,18 +10,18 @@ from pathlib import Path
 
 from tests.runtime.channels.world import channel_at, rows_between
 
-from rheostat.runtime.channels.advance import advance
-from rheostat.runtime.channels.cleaning import clean
-from rheostat.runtime.channels.consumers import commit
-from rheostat.runtime.channels.disk import Disk
-from rheostat.runtime.channels.log import DiskLog, last_epoch
-from rheostat.runtime.channels.offset import Offset
-from rheostat.runtime.channels.producer import open_producer
+from rheostat.runtime.channels.log.cleaner import clean
+from rheostat.runtime.channels.log.consumers import commit
+from rheostat.runtime.channels.log.disk_log import DiskLog, last_epoch
+from rheostat.runtime.channels.log.producer import open_producer
+from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.records.disk import Disk
+from rheostat.runtime.channels.records.offset import Offset
 
 ROOT = Path(__file__).parents[3]
 WRITER = """
 import sys
-from rheostat.runtime.channels.channel import load_channel
+from rheostat.runtime.channels.records.channel import load_channel
 from tests.runtime.channels.world import Row, opened, publish
 
 channel, epoch = load_channel(sys.argv[1]), int(sys.argv[2])

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from rheostat.runtime.channels.channel import Channel, create_channel
-from rheostat.runtime.channels.disk import TEMPORARY, Disk
-from rheostat.runtime.channels.log import DiskLog
-from rheostat.runtime.channels.manifest import NEVER
-from rheostat.runtime.channels.offset import Offset
-from rheostat.runtime.channels.plan import partitions
-from rheostat.runtime.channels.producer import Batch, Producer, open_producer
-from rheostat.runtime.channels.segment import event_times, read_strands, write_segment
+from rheostat.runtime.channels.log.disk_log import DiskLog
+from rheostat.runtime.channels.log.producer import Batch, Producer, open_producer
+from rheostat.runtime.channels.reader.batch_plan import partitions
+from rheostat.runtime.channels.records.channel import Channel, create_channel
+from rheostat.runtime.channels.records.disk import TEMPORARY, Disk
+from rheostat.runtime.channels.records.manifest import NEVER
+from rheostat.runtime.channels.records.offset import Offset
+from rheostat.runtime.channels.records.segment import event_times, read_strands, write_segment
 
 
 class Died(BaseException):

@@ -1,8 +1,8 @@
 """Models as files: applications, infrastructures, objectives and deployments in YAML, networks in GraphML and CSV."""
 
 from rheostat.errors import InvalidDocument, Located
-from rheostat.model.documents.delay_csv import read_delay_matrix
-from rheostat.model.documents.reading import (
+from rheostat.model.documents.consistency import check_together
+from rheostat.model.documents.document_reader import (
     KINDS,
     Document,
     read,
@@ -11,10 +11,10 @@ from rheostat.model.documents.reading import (
     read_infrastructure,
     read_objective,
 )
-from rheostat.model.documents.schema import json_schema
-from rheostat.model.documents.together import check_together
-from rheostat.model.documents.topology import read_topology
-from rheostat.model.documents.writing import write
+from rheostat.model.documents.document_writer import write
+from rheostat.model.documents.networks.delay_csv import read_delay_matrix
+from rheostat.model.documents.networks.topology import read_topology
+from rheostat.model.documents.shapes.json_schema import json_schema
 
 __all__ = [
     "KINDS",

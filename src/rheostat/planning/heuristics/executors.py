@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from rheostat.model.deployment import Deployment
-from rheostat.planning.instance import TOLERANCE, Flags, Indices, Instance, Values
+from rheostat.model.graph.deployment import Deployment
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, Flags, Indices, Instance, Values
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,15 @@ from math import inf
 
 import numpy as np
 
-from rheostat.model.deployment import Deployment
-from rheostat.planning.clock import Clock
-from rheostat.planning.heuristics.answering import answered, no_room
+from rheostat.model.graph.deployment import Deployment
+from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.outcome import Outcome, Status, answer
+from rheostat.planning.contract.planner import SILENT, Progress
+from rheostat.planning.contract.problem import Problem
+from rheostat.planning.encoded.encoded_problem import Indices, Instance, Values
+from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.heuristics.executors import Executors, Placement
-from rheostat.planning.instance import Indices, Instance, Values
-from rheostat.planning.normalisers import normalised
-from rheostat.planning.outcome import Outcome, Status, answer
-from rheostat.planning.planner import SILENT, Progress
-from rheostat.planning.problem import Problem
+from rheostat.planning.heuristics.heuristic_answer import answered, no_room
 
 
 @dataclass(frozen=True, slots=True)

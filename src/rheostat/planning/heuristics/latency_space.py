@@ -10,8 +10,8 @@ from random import Random
 
 import numpy as np
 
-from rheostat.model.coordinates import Coordinate, Vivaldi
-from rheostat.planning.instance import Values
+from rheostat.model.network.coordinates import Coordinate, Vivaldi
+from rheostat.planning.encoded.encoded_problem import Values
 
 _LEAST_MS = 1e-3
 """A round trip takes time; one of 0 could not be measured."""

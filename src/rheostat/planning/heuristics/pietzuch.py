@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rheostat.planning.heuristics.answering import answered
+from rheostat.planning.contract.outcome import Outcome
+from rheostat.planning.contract.planner import SILENT, Progress
+from rheostat.planning.contract.problem import Problem
+from rheostat.planning.encoded.encoded_problem import Values
+from rheostat.planning.heuristics.heuristic_answer import answered
 from rheostat.planning.heuristics.latency_space import Embedding
 from rheostat.planning.heuristics.relaxation import Patience, Relaxation
-from rheostat.planning.instance import Values
-from rheostat.planning.outcome import Outcome
-from rheostat.planning.planner import SILENT, Progress
-from rheostat.planning.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

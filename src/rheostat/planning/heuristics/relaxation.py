@@ -12,11 +12,11 @@ from math import inf, isfinite
 
 import numpy as np
 
-from rheostat.planning.clock import Clock
+from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.encoded.encoded_problem import Indices, Values
 from rheostat.planning.heuristics.executors import Executors, Placement
 from rheostat.planning.heuristics.latency_space import Embedding, LatencySpace, Survey
 from rheostat.planning.heuristics.round_robin import RoundRobin
-from rheostat.planning.instance import Indices, Values
 
 Pull = Callable[[Values, Values, Values], Values]
 """Where an executor goes, given the points of its neighbours (rows), the traffic with each, and its own point."""

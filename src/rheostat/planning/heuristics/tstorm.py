@@ -9,14 +9,14 @@ from math import ceil, isfinite
 
 import numpy as np
 
-from rheostat.planning.clock import Clock
-from rheostat.planning.heuristics.answering import answered, no_room
+from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.outcome import Outcome
+from rheostat.planning.contract.planner import SILENT, Progress
+from rheostat.planning.contract.problem import Problem
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, Indices, Values
 from rheostat.planning.heuristics.executors import Executors, Placement
+from rheostat.planning.heuristics.heuristic_answer import answered, no_room
 from rheostat.planning.heuristics.round_robin import RoundRobin
-from rheostat.planning.instance import TOLERANCE, Indices, Values
-from rheostat.planning.outcome import Outcome
-from rheostat.planning.planner import SILENT, Progress
-from rheostat.planning.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Durable, replayable channels between streaming queries: an append-only log of Arrow segments in a shared directory.
 
+Its rooms, from low to high: `records`, `log`, `reader`, `writer`, `streaming`, `observe`; it may use `spark`.
+
 Only `data_source` and `routing` know Spark. Everything else is plain files, so that it can be tested by law.
 
 ```

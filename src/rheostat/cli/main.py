@@ -1,0 +1,142 @@
+"""The `rheostat` command: which commands there are, and what happens when one of them goes wrong."""
+
+import importlib
+import sys
+import traceback
+from io import TextIOWrapper
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
+
+from rheostat import __version__
+from rheostat.cli.output import Complaint, ExitCode, answer_json, complaints_of, warn
+from rheostat.errors import InvalidDocument, InvalidModel, RheostatError
+
+MODEL_COMMANDS = {
+    "validate": "Check documents, each by itself and all together.",
+    "show": "Show an application, a network, and who runs where.",
+    "evaluate": "Tell what a deployment is worth, and what changing to it costs.",
+    "plan": "Decide how many replicas every operator has, and where they run.",
+    "compare": "Run several planners on one problem, side by side.",
+    "simulate": "Run an application under a control system in virtual time.",
+    "compare-policies": "Run many policies on one workload, and compare them with one that knows the future.",
+    "doctor": "Check whether this machine is ready.",
+}
+"""Commands that ask the model, by name, with the first line of their help. They need no Spark."""
+RUN_COMMANDS = {
+    "run": "Run an application, and watch over it until it is stopped.",
+    "calibrate": "Run an application through several loads, and save what that teaches.",
+    "status": "Tell how a running application is doing.",
+    "results": "Show or save what a sink has received.",
+    "scale": "Give operators of a running application more or fewer replicas.",
+    "move": "Move an operator of a running application to another node.",
+    "deploy": "Change a running application to another deployment.",
+    "pause-control": "Let the managers of a running application decide nothing.",
+    "resume-control": "Let the managers of a running application decide again.",
+    "history": "List what was changed in a run, and what came of it.",
+    "explain": "Tell why something was decided in a run.",
+    "report": "Write a run as one HTML page.",
+    "stop": "Stop a running application, so that it can be taken up again.",
+}
+"""Commands that start, steer or read a run."""
+COMMANDS = {**MODEL_COMMANDS, **RUN_COMMANDS}
+
+
+def module_of(command: str) -> str:
+    """The module of a command; it has a Typer called `app`."""
+    room = "models" if command in MODEL_COMMANDS else "running"
+    return f"rheostat.cli.commands.{room}.{command.replace('-', '_')}"
+
+
+class LateCommand(TyperCommand):
+    """A command whose module is imported when it is used.
+
+    numpy, scipy and matplotlib take most of a second to import; `--help`, `--version`, `doctor` and the completion of
+    the shell need none of them.
+    """
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Parses the arguments with the real command, which is then the one that is invoked."""
+        module = importlib.import_module(module_of(self.name or ""))
+        return typer.main.get_command(module.app).make_context(info_name, args, parent, **extra)
+
+
+class Commands(TyperGroup):
+    """All commands, and the one place where errors become lines and exit codes."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Knows names and help of the commands, in the order in which one needs them."""
+        super().__init__(**settings)
+        self.commands = {name: LateCommand(name=name, help=text) for name, text in COMMANDS.items()}
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Takes `--debug` wherever it stands: one adds it to the end of a line that went wrong."""
+        debug = ["--debug"] if "--debug" in args else []
+        return super().parse_args(ctx, debug + [argument for argument in args if argument != "--debug"])
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command. What is wrong is told in lines, or in the JSON that was asked for."""
+        as_json = "--json" in ctx.args
+        try:
+            return super().invoke(ctx)
+        except TyperException as error:
+            if not as_json:
+                raise
+            answer_json(ok=False, mistakes=[Complaint(error.format_message())])
+            raise typer.Exit(ExitCode.WRONG_USE) from error
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except (RheostatError, OSError) as error:
+            _complain(ctx, error, complaints_of(error), as_json)
+            unsound = isinstance(error, InvalidDocument | InvalidModel)
+            raise typer.Exit(ExitCode.NO if unsound else ExitCode.WRONG_USE) from error
+        except Exception as error:
+            what = f"this is a mistake in rheostat, not yours: {type(error).__name__}: {error}"
+            _complain(ctx, error, [Complaint(what, "--debug shows where; please report it")], as_json)
+            raise typer.Exit(ExitCode.BUG) from error
+
+
+def _complain(ctx: Any, error: Exception, complaints: Any, as_json: bool) -> None:
+    if ctx.params.get("debug"):
+        traceback.print_exception(error, file=sys.stderr)
+    if as_json:
+        answer_json(ok=False, mistakes=complaints)
+    else:
+        warn(*complaints)
+
+
+app = typer.Typer(
+    name="rheostat",
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="An elastic control plane for stream processing on Apache Spark.\n\n"
+    "Exit codes: 0 the answer is yes, 1 it is no, 2 the question is wrong.",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"rheostat {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _every_command(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of what goes wrong.")] = False,
+) -> None:
+    """What holds for every command; both are looked at elsewhere."""
+
+
+def main() -> None:
+    """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A terminal that knows ASCII alone shows question marks instead of lines; that is no reason to fail.
+            stream.reconfigure(errors="replace")
+    app()

@@ -1,0 +1,4 @@
+"""The process of `rheostat run`, and the way other commands reach it.
+
+It uses `inputs`, `views` and `output`.
+"""

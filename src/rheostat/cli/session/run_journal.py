@@ -1,0 +1,34 @@
+"""The journal of a run, for commands that tell about it: while it goes on, or when it is over."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rheostat.control.history.decision_story import Story, Told, stories
+from rheostat.control.history.node_story import node_stories
+from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
+
+
+@contextmanager
+def journal_of(directory: Path) -> Iterator[SqliteJournal]:
+    """The journal of a run."""
+    journal = SqliteJournal(Layout(directory).journal)
+    try:
+        yield journal
+    finally:
+        journal.close()
+
+
+def told_of(directory: Path) -> tuple[list[Told], float]:
+    """All decisions of a run in their order, about replicas and about nodes, and when it began."""
+    with journal_of(directory) as journal:
+        began = next((entry.at_seconds for _, entry in journal.read()), 0.0)
+        found: list[Told] = [*stories(journal), *node_stories(journal)]
+    return sorted(found, key=lambda told: told.number), began
+
+
+def stories_of(directory: Path) -> list[Story]:
+    """All decisions of a run about replicas."""
+    with journal_of(directory) as journal:
+        return stories(journal)

@@ -1,0 +1,4 @@
+"""Answers as text for a terminal and as plain values for JSON.
+
+It uses `output` alone.
+"""

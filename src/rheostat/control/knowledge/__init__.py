@@ -1,0 +1,4 @@
+"""What managers know: averages, snapshots of deployments, profiles, measured networks.
+
+It uses `loop`.
+"""

@@ -1,0 +1,216 @@
+"""What do the managers of one application see? Its operators, its nodes, and the room on them, as policies take them.
+
+The analyze part of the loops: pure look-ups over the monitor, the deployment and the infrastructure. Nodes that the
+infrastructure manager has hidden are not there for anybody who looks for room.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rheostat.control.knowledge.averages import Monitor
+from rheostat.control.knowledge.deployment_snapshot import Picture
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Replicas
+from rheostat.model.network.resources import Infrastructure
+from rheostat.model.observation import Subject
+from rheostat.policies.contract.policy_views import ApplicationView, NodeView, OperatorView
+from rheostat.policies.nodes.node_migration import HostView
+from rheostat.policies.replicas.victims import ReplicaView
+
+
+@dataclass(slots=True)
+class Outlook:
+    """Everything the managers of one application know."""
+
+    application: Application
+    monitor: Monitor
+    neighbours: int = 16
+    """How many of the nearest nodes a local manager knows [EDF 5]."""
+    by_region: bool = False
+    """Whether it knows all nodes of its region instead [E2DF 4.2]."""
+    response_figure: str = "response_mean_ms"
+    """Which response time the application manager looks at."""
+    hidden: set[str] = field(default_factory=set)
+    """Nodes the infrastructure manager wants back."""
+    shown: frozenset[str] | None = None
+    """The only nodes this application may use; None for all."""
+    settled_at_seconds: float = float("-inf")
+    """Until then nobody proposes anything: the application starts, or a change settles."""
+    settling: dict[str, float] = field(default_factory=dict)
+    """The same for single operators."""
+    _picture: Picture | None = None
+    _near: tuple[Infrastructure, NDArray[np.intp]] | None = None
+    _cpu: dict[str, float | None] = field(default_factory=dict)
+
+    def refresh(self, now_seconds: float) -> Picture:
+        """Looks again; what has not changed is not computed again."""
+        if now_seconds != self.monitor.now_seconds:
+            self.monitor.refresh(now_seconds)
+            self._cpu.clear()
+        return self.picture()
+
+    def picture(self) -> Picture:
+        """What runs where now."""
+        deployment, infrastructure = self.monitor.probe.deployment(), self.monitor.probe.infrastructure()
+        known = self._picture
+        if known is None or known.deployment is not deployment or known.infrastructure is not infrastructure:
+            self._picture = known = Picture(self.application, deployment, infrastructure)
+        return known
+
+    def cpu(self, node: str) -> float | None:
+        """How busy a node is; every neighbour asks, so that it is looked up once."""
+        if node not in self._cpu:
+            self._cpu[node] = self.monitor.value(Subject.node(node), "cpu")
+        return self._cpu[node]
+
+    def settle(self, until_seconds: float, operators: Collection[str] | None = None) -> None:
+        """Lets a change (of these operators, or of everything) settle: nobody proposes, nothing measured counts."""
+        self.monitor.exclude(until_seconds, operators)
+        self._cpu.clear()
+        if operators is None:
+            self.settled_at_seconds = max(self.settled_at_seconds, until_seconds)
+        for operator in operators or ():
+            self.settling[operator] = max(self.settling.get(operator, until_seconds), until_seconds)
+
+    def unsettled_seconds(self, operator: str, now_seconds: float) -> float:
+        """How long an operator has to be left alone; 0 if it need not."""
+        return max(0.0, self.settled_at_seconds - now_seconds, self.settling.get(operator, 0.0) - now_seconds)
+
+    def may_use(self, node: str) -> bool:
+        """Whether new replicas may go there."""
+        return node not in self.hidden and (self.shown is None or node in self.shown)
+
+    def response_ms(self) -> float | None:
+        """Of the application."""
+        return self.monitor.value(Subject.application(self.application.name), self.response_figure)
+
+    def operator_view(self, name: str) -> OperatorView:
+        """One operator."""
+        operator, replicas = self.application.by_name[name], self.picture().replicas[name]
+        subject, value = Subject.operator(name), self.monitor.value
+        rate = value(subject, "input_rate")
+        if rate is None and not self.application.inputs[name]:
+            rate = value(subject, "output_rate")
+        return OperatorView(
+            name,
+            self.monitor.now_seconds,
+            len(replicas),
+            operator.min_replicas,
+            operator.max_replicas,
+            self._of_replicas(name, replicas, "utilization"),
+            rate,
+            value(subject, "latency_ms"),
+            value(subject, "true_rate"),
+            value(subject, "backlog"),
+        )
+
+    def silences(self, view: OperatorView) -> dict[str, float | None]:
+        """For how many seconds nothing was heard of what is not known of an operator; None if nothing ever was."""
+        figures = {
+            "utilization": bool(view.utilizations),
+            "input_rate": view.input_rate_tps is not None,
+            "latency_ms": view.latency_ms is not None,
+        }
+        subject = Subject.operator(view.operator)
+        return {name: self.monitor.silence(subject, name) for name, known in figures.items() if not known}
+
+    def busy_replicas(self, name: str) -> float | None:
+        """How many replicas an operator would keep busy all the time if it ran alone; None if that is not known."""
+        replicas = self.picture().replicas[name]
+        alone = self._of_replicas(name, replicas, "own_utilization")
+        return sum(alone) if alone else None
+
+    def _of_replicas(self, name: str, replicas: Replicas, figure: str) -> tuple[float, ...]:
+        """Of every replica; those of one node share its figure, and where a node tells none the operator's counts."""
+        whole = self.monitor.value(Subject.operator(name), figure)
+        found: list[float] = []
+        for node, count in replicas.counts:
+            own = self.monitor.value(Subject.instance(name, node), figure)
+            known = whole if own is None else own
+            if known is None:
+                return ()
+            found += [known] * count
+        return tuple(found)
+
+    def application_view(self) -> ApplicationView:
+        """All operators, and how much of what one receives the next one gets."""
+        views = tuple(self.operator_view(name) for name in self.application.flow)
+        rates = {view.operator: view.input_rate_tps for view in views}
+        streams = tuple(
+            (stream.source, stream.target, self._selectivity(stream.source, stream.target, rates[stream.source]))
+            for stream in self.application.streams
+        )
+        return ApplicationView(self.monitor.now_seconds, views, streams, self.response_ms())
+
+    def _selectivity(self, source: str, target: str, received_tps: float | None) -> float:
+        """As measured; where that is not known, as declared."""
+        flows = self.monitor.value(Subject.stream(source, target), "output_rate")
+        if flows is not None and received_tps:
+            return flows / received_tps
+        rates = self.application.rates
+        declared = rates.operators[source]
+        stream = next(s for s in self.application.outputs[source] if s.target == target)
+        return rates.streams[source, target] / declared if declared > 0 else stream.selectivity
+
+    def node_views(self, operator: str) -> tuple[NodeView, ...]:
+        """Nodes an operator could grow to, as seen from where most of it runs; itself included."""
+        picture = self.picture()
+        replicas = picture.replicas[operator]
+        home = max(replicas.counts, key=lambda pair: (pair[1], pair[0]))[0]
+        declared = self.application.by_name[operator]
+        return tuple(
+            self._node_view(node, delay, operator)
+            for node, delay in self._nearest(home)
+            if declared.may_run_on(node) and self.may_use(node)
+        )
+
+    def _node_view(self, node: str, delay_ms: float, operator: str) -> NodeView:
+        picture = self.picture()
+        busy = self.cpu(node)
+        return NodeView(node, delay_ms, picture.room(node, operator), busy, picture.replicas[operator][node])
+
+    def _nearest(self, home: str) -> list[tuple[str, float]]:
+        """The nodes a manager on `home` knows, nearest first; from a node that is lost nothing is far."""
+        infrastructure = self.picture().infrastructure
+        if home not in infrastructure.index:
+            return [(node.name, 0.0) for node in infrastructure.nodes[: self.neighbours]]
+        if self.by_region:
+            region = infrastructure.nodes[infrastructure.index[home]].region
+            return [(node.name, 0.0) for node in infrastructure.nodes if node.region == region]
+        if self._near is None or self._near[0] is not infrastructure:
+            order = np.argsort(infrastructure.network.delay_ms, axis=1, kind="stable")
+            self._near = infrastructure, order[:, : max(self.neighbours, 1)]
+        here = infrastructure.index[home]
+        nodes, delays = infrastructure.nodes, infrastructure.network.delay_ms[here]
+        return [(nodes[there].name, float(delays[there])) for there in self._near[1][here]]
+
+    def replica_views(self, operator: str) -> tuple[ReplicaView, ...]:
+        """Every replica of an operator, as one who has to choose sees it."""
+        replicas = self.picture().replicas[operator]
+        busy = self._of_replicas(operator, replicas, "utilization")
+        nodes = [node for node, count in replicas.counts for _ in range(count)]
+        return tuple(ReplicaView(node, busy[i] if busy else None, self.cpu(node)) for i, node in enumerate(nodes))
+
+    def host_view(self, node: str) -> HostView:
+        """A node and what of it could move, for its node manager."""
+        picture = self.picture()
+        hosted = tuple(
+            (operator, count)
+            for operator, count in sorted(picture.hosted.get(node, {}).items())
+            if self.application.by_name[operator].pin is None
+        )
+        busy = self.cpu(node)
+        return HostView(node, self.monitor.now_seconds, busy, hosted, self._neighbours_of(node))
+
+    def _neighbours_of(self, node: str) -> tuple[NodeView, ...]:
+        picture = self.picture()
+        views = []
+        for other, delay in self._nearest(node):
+            if other != node and self.may_use(other):
+                free = int(picture.capacities[other] - picture.used[other] + 1e-9)
+                busy = self.cpu(other)
+                views.append(NodeView(other, delay, max(0, free), busy, len(picture.hosted.get(other, {}))))
+        return tuple(views)

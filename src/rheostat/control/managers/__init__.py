@@ -1,0 +1,4 @@
+"""The managers of operators, nodes, applications, regions and infrastructures, and what they decide with.
+
+It uses `loop` and `knowledge`.
+"""

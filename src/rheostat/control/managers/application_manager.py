@@ -1,0 +1,135 @@
+"""Looks after a whole application: collects what is asked for, grants some of it, and has it done [EDF 7].
+
+Three steps: priorities, conflicts, granting. A policy for the whole application, if there is one, asks like everybody
+else. After a change nobody proposes anything until it has settled, and then predicted and measured are compared.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rheostat.control.knowledge.deployment_snapshot import Picture
+from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.loop.ports import Actuator, Clock, Done, Entry, Journal, Json
+from rheostat.control.managers.decisions import DECISION, EFFECT, Decision, effect_facts
+from rheostat.control.managers.fusion_guard import Crowding
+from rheostat.control.managers.node_release import Leaving
+from rheostat.control.managers.operator_manager import Local, Proposed
+from rheostat.control.managers.prediction import Comparison
+from rheostat.control.managers.request_inbox import Requests
+from rheostat.model.graph.reconfiguration import Reconfiguration
+from rheostat.policies.contract.policy import ApplicationPolicy
+from rheostat.policies.contract.requests import Refusal, Request, without_conflicts
+from rheostat.policies.grants.grants import GrantAll, Granting, Situation
+
+APPLICATION_PROPOSAL = "application proposal"
+
+
+@dataclass(slots=True)
+class ApplicationManager:
+    """The global loop of one application."""
+
+    outlook: Outlook
+    inbox: Requests
+    actuator: Actuator
+    clock: Clock
+    journal: Journal
+    granting: Granting[Any] = field(default_factory=GrantAll)
+    """Which requests are enacted."""
+    policy: ApplicationPolicy[Any] | None = None
+    """Proposes for all operators together, beside what the local managers ask for."""
+    local: Local = Local()
+    """How the policy's numbers become nodes."""
+    period_seconds: float = 30.0
+    """T_AM."""
+    offset_seconds: float = 0.0
+    settle_seconds: float = 30.0
+    """After a change nothing is proposed, and what is measured does not count."""
+    settles_alone: bool = False
+    """Whether only the operators that changed have to settle, not the whole application."""
+    leaving: Leaving = field(default_factory=Leaving)
+    """Nodes the infrastructure manager wants back."""
+    crowding: Crowding | None = None
+    """What watches over operators that run in one query, if they do so here."""
+    memory: Any = None
+    policy_memory: Any = None
+    comparison: Comparison = field(init=False)
+    """What its last change should bring."""
+
+    def __post_init__(self) -> None:
+        """Policies that were not given anything to remember begin."""
+        if self.memory is None:
+            self.memory = self.granting.begin()
+        if self.policy is not None and self.policy_memory is None:
+            self.policy_memory = self.policy.begin()
+        self.comparison = Comparison(self.outlook, self.journal, self.name)
+
+    @property
+    def name(self) -> str:
+        """Who decides, in the journal."""
+        return f"application manager of {self.outlook.application.name}"
+
+    def step(self, now_seconds: float) -> None:
+        """One turn of the loop."""
+        self.act(now_seconds)
+
+    def act(self, now_seconds: float) -> bool:
+        """One turn of the loop; whether anything was changed."""
+        picture = self.outlook.refresh(now_seconds)
+        self.comparison.compare(now_seconds)
+        asked = self.inbox.taken()
+        if self.outlook.settled_at_seconds <= now_seconds:
+            asked += self._proposals(now_seconds)
+        asked += self.leaving.requests(self.outlook, self.local)
+        decision = self._decided(picture, asked, now_seconds)
+        self.journal.append(Entry(DECISION, now_seconds, decision.facts()))
+        return self._enacted(decision.change) if decision.granted else False
+
+    def _decided(self, picture: Picture, asked: Sequence[Request], now_seconds: float) -> Decision:
+        current, stale = [], []
+        for request in asked:
+            if picture.replicas.get(request.change.operator) == request.change.before:
+                current.append(request)
+            else:
+                stale.append(Refusal(request, "application manager", "the operator has changed meanwhile"))
+        kept, conflicts = without_conflicts(current)
+        if self.crowding is not None:
+            kept, crowds = self.crowding.checked(kept, picture.replicas)
+            conflicts += crowds
+        replicas = sum(len(each) for each in picture.replicas.values())
+        seen = Situation(now_seconds, self.outlook.response_ms(), replicas)
+        granted, self.memory = self.granting.grant(kept, seen, self.memory)
+        return Decision.of(self.name, seen, asked, (*stale, *conflicts), granted)
+
+    def _proposals(self, now_seconds: float) -> list[Request]:
+        """What the policy for the whole application would do."""
+        if self.policy is None:
+            return []
+        view = self.outlook.application_view()
+        proposals, self.policy_memory = self.policy.decide_all(view, self.policy_memory)
+        requests = []
+        told = {name: proposal.to_plain() for name, proposal in proposals.items()}
+        facts: dict[str, Json] = {"by": self.name, "view": view.to_plain(), "proposals": told}
+        self.journal.append(Entry(APPLICATION_PROPOSAL, now_seconds, facts))
+        replicas = self.outlook.picture().replicas
+        for each in view.operators:
+            proposal = proposals[each.operator]
+            nodes = self.outlook.node_views(each.operator) if proposal.wanted > each.replicas else ()
+            spare = self.outlook.replica_views(each.operator) if proposal.wanted < each.replicas else ()
+            proposed = Proposed(self.name, each, proposal, replicas[each.operator], nodes, spare)
+            if (request := proposed.request(self.local)) is not None:
+                requests.append(request)
+        return requests
+
+    def _enacted(self, change: Reconfiguration) -> bool:
+        """Has a change done, and lets it settle if it was."""
+        expected = self.comparison.expectation(change)
+        effect = self.actuator.apply(change)
+        done = isinstance(effect, Done)
+        now = self.clock.now_seconds()
+        self.journal.append(Entry(EFFECT, now, effect_facts(self.name, change, effect, expected.to_plain())))
+        if done:
+            changed = [each.operator for each in change.changes] if self.settles_alone else None
+            self.outlook.settle(now + self.settle_seconds, changed)
+            self.comparison.begin(expected)
+        return done

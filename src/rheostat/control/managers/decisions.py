@@ -1,0 +1,98 @@
+"""What did an application manager decide? Values that are journaled, told and decided again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from rheostat.control.loop.ports import Done, Effect, Json, Refused, RolledBack
+from rheostat.model.graph.reconfiguration import Reconfiguration
+from rheostat.policies.contract.policy_views import plain_fields
+from rheostat.policies.contract.requests import Refusal, Request
+from rheostat.policies.grants.grants import Granted, Situation
+
+DECISION, EFFECT, MEASURED = "decision", "effect", "measured"
+BY_HAND = "by hand"
+"""A change that nobody here has decided: a person has asked for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was seen, what was asked for, what was granted, and what was refused by whom and why."""
+
+    by: str
+    seen: Situation
+    requests: tuple[Request, ...] = ()
+    granted: tuple[Request, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+
+    @classmethod
+    def of(
+        cls, by: str, seen: Situation, requests: Sequence[Request], conflicts: Sequence[Refusal], granted: Granted
+    ) -> Self:
+        """Put together from the three steps of an application manager."""
+        return cls(by, seen, tuple(requests), granted.requests, (*conflicts, *granted.refusals))
+
+    @property
+    def change(self) -> Reconfiguration:
+        """What is granted, as one change."""
+        changes = sorted((request.change for request in self.granted), key=lambda change: change.operator)
+        return Reconfiguration(tuple(changes))
+
+    def facts(self) -> dict[str, Json]:
+        """For the journal."""
+        return {
+            "by": self.by,
+            "seen": plain_fields(self.seen),
+            "requests": [request.to_plain() for request in self.requests],
+            "granted": [request.to_plain() for request in self.granted],
+            "refusals": [refusal.to_plain() for refusal in self.refusals],
+        }
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> Self:
+        """As it was."""
+        return cls(
+            facts["by"],
+            Situation(**facts["seen"]),
+            tuple(Request.from_plain(request) for request in facts["requests"]),
+            tuple(Request.from_plain(request) for request in facts["granted"]),
+            tuple(Refusal.from_plain(refusal) for refusal in facts["refusals"]),
+        )
+
+
+def effect_facts(by: str, change: Reconfiguration, effect: Effect, predicted: Mapping[str, Json]) -> dict[str, Json]:
+    """What came of a change, and what was expected of it."""
+    facts: dict[str, Json] = {"by": by, "change": str(change), "predicted": dict(predicted)}
+    match effect:
+        case Done(downtime_seconds):
+            return {**facts, "outcome": "done", "downtime_seconds": downtime_seconds}
+        case Refused(reasons):
+            return {**facts, "outcome": "refused", "reasons": list(reasons)}
+        case RolledBack(reason):
+            return {**facts, "outcome": "rolled back", "reasons": [reason]}
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a change should bring, to be compared with what it did."""
+
+    change: str
+    utilizations: tuple[tuple[str, float], ...]
+    """How busy the replicas of every changed operator should be: the same work, spread over the new number."""
+    response_before_ms: float | None
+    """What the response time was before."""
+    response_ms: float | None = None
+    """What it should be afterwards; None if nobody has computed that."""
+
+    def to_plain(self) -> dict[str, Json]:
+        """For the journal."""
+        plain: dict[str, Json] = {
+            "utilization": dict(self.utilizations),
+            "response_before_ms": self.response_before_ms,
+        }
+        return plain if self.response_ms is None else {**plain, "response_ms": self.response_ms}
+
+
+def expected_utilization(utilizations: Sequence[float], replicas: int) -> float:
+    """Σ U_r / k': what everybody does together, spread evenly over another number of replicas."""
+    return sum(utilizations) / replicas

@@ -1,0 +1,60 @@
+"""Would an operator with fewer replicas run in one query with others, and that query have too much to do?
+
+Neighbours with the same deployment are one query, in which they work one after the other (`model.fragments`). An
+operator that was scaled out of a busy query is quiet by itself. If only that counted it would be scaled in, run in the
+same busy query again, be scaled out of it, and so on.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.graph.fragments import Fragment, fragments
+from rheostat.model.graph.reconfiguration import ChangeKind
+from rheostat.policies.contract.requests import Refusal, Request
+
+CROWDING = "crowding"
+
+
+@dataclass(frozen=True, slots=True)
+class Crowding:
+    """Refuses what would put operators together that are too busy for one query."""
+
+    application: Application
+    busy: Callable[[str], float | None]
+    """How many replicas an operator would keep busy all the time, alone; None if that is not known."""
+    most: float = 0.7
+    """How busy a query may become by it."""
+
+    def checked(
+        self, requests: Sequence[Request], replicas: Mapping[str, Replicas]
+    ) -> tuple[list[Request], list[Refusal]]:
+        """Those that can be done, in their order, and the others; a scale-out is always one of the former."""
+        placed = dict(replicas)
+        placed |= {one.change.operator: one.change.after for one in requests if one.kind is not ChangeKind.SCALE_IN}
+        kept, refused = [], []
+        for request in requests:
+            name = request.change.operator
+            wanted = {**placed, name: request.change.after}
+            reason = self._reason(name, placed, wanted) if request.kind is ChangeKind.SCALE_IN else ""
+            if reason:
+                refused.append(Refusal(request, CROWDING, reason))
+            else:
+                placed = wanted
+                kept.append(request)
+        return kept, refused
+
+    def _reason(self, name: str, before: Mapping[str, Replicas], after: Mapping[str, Replicas]) -> str:
+        """Why not; empty if nothing speaks against it."""
+        together = self._query(name, after)
+        company = [other for other in together.operators if other not in self._query(name, before).operators]
+        busy = [known for other in together.operators if (known := self.busy(other)) is not None]
+        would_be = sum(busy) / len(together.replicas)
+        if not company or would_be <= self.most:
+            return ""
+        return f"in one query with {' and '.join(company)} it would be {would_be:.0%} busy, more than {self.most:.0%}"
+
+    def _query(self, name: str, replicas: Mapping[str, Replicas]) -> Fragment:
+        found = fragments(self.application, Deployment.of(replicas))
+        return next(fragment for fragment in found if name in fragment.operators)

@@ -1,0 +1,94 @@
+"""Which nodes does an application have to leave, and does it agree? The talk between the two control systems of E2DF.
+
+The infrastructure manager asks; the application manager may refuse. What it agrees to it asks for itself, as
+migrations, like any other change: its global policy has the last word.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+
+from rheostat.control.knowledge.deployment_snapshot import Picture
+from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.managers.operator_manager import Local
+from rheostat.control.managers.replica_changes import grown
+from rheostat.model.graph.reconfiguration import Change
+from rheostat.policies.contract.policy import chance
+from rheostat.policies.contract.policy_views import NodeView
+from rheostat.policies.contract.requests import Request
+
+BY, LOST = "infrastructure manager", "application manager"
+
+
+@dataclass(slots=True)
+class Leaving:
+    """The nodes an application has agreed to leave."""
+
+    nodes: set[str] = field(default_factory=set)
+
+    def agree(self, node: str, outlook: Outlook) -> str:
+        """Takes a node into the list, or says why not: "" is agreement."""
+        picture = outlook.picture()
+        needed = 0
+        for operator, count in picture.hosted.get(node, {}).items():
+            if outlook.application.by_name[operator].pin is not None:
+                return f"operator {operator} is pinned to it"
+            needed += count
+            others = [view for view in outlook.node_views(operator) if view.name != node]
+            if sum(view.room for view in others) < count:
+                return f"there is no room elsewhere for the {count} replicas of {operator}"
+        elsewhere = [name for name in picture.infrastructure.index if name != node and outlook.may_use(name)]
+        room = sum(int(picture.capacities[name] - picture.used[name] + 1e-9) for name in elsewhere)
+        if room < needed:
+            return f"there is no room elsewhere for its {needed} replicas"
+        self.nodes.add(node)
+        return ""
+
+    def forget(self, node: str) -> None:
+        """It need not be left any more."""
+        self.nodes.discard(node)
+
+    def requests(self, outlook: Outlook, local: Local) -> list[Request]:
+        """One migration for every operator that has replicas on such nodes, or on some that are lost.
+
+        They are placed one after the other, each in the room that those before it leave, so that all can be done at
+        once: an application pauses once for a node that is gone, not once for every operator that was there.
+        """
+        picture, found = outlook.picture(), []
+        lost = picture.hosted.keys() - picture.infrastructure.index.keys()
+        taken: Counter[str] = Counter()
+        for operator in sorted({name for node in self.nodes | lost for name in picture.hosted.get(node, ())}):
+            takes = outlook.application.by_name[operator].resources
+            current = after = picture.replicas[operator]
+            left = []
+            for node in sorted(self.nodes | lost):
+                if not (count := picture.hosted.get(node, {}).get(operator, 0)):
+                    continue
+                elsewhere = _with_less_room(outlook.node_views(operator), self.nodes, picture, operator, taken)
+                random = chance(local.seed, operator, node, repr(outlook.monitor.now_seconds))
+                moved = grown(after, count, elsewhere, local.placement, random)
+                if len(moved) == len(after) + count:
+                    taken.update({name: takes * moved[name] - takes * after[name] for name, _ in moved.counts})
+                    after = moved.plus(node, -count)
+                    left.append(node)
+            if left:
+                found.append(_request(Change(operator, current, after), left, lost))
+        return found
+
+
+def _with_less_room(
+    nodes: Sequence[NodeView], leaving: AbstractSet[str], picture: Picture, operator: str, taken: Mapping[str, float]
+) -> list[NodeView]:
+    """The nodes that need not be left, as those find them who come after others that have taken so much."""
+    return [
+        replace(node, room=picture.room(node.name, operator, taken.get(node.name, 0.0)))
+        for node in nodes
+        if node.name not in leaving
+    ]
+
+
+def _request(change: Change, left: Sequence[str], lost: AbstractSet[str]) -> Request:
+    gone = not lost.isdisjoint(left)
+    reason = " and ".join(f"node {node} is {'lost' if node in lost else 'wanted back'}" for node in left)
+    return Request(change, 1.0, LOST if gone else BY, reason, urgent=gone, placed_together=True)

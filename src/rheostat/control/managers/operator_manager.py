@@ -1,0 +1,158 @@
+"""Looks after one operator: asks its policy, finds the nodes, and leaves a request with the application manager."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.loop.ports import Entry, Journal, Json
+from rheostat.control.managers.replica_changes import grown, shrunk
+from rheostat.control.managers.request_inbox import Requests
+from rheostat.model.graph.deployment import Replicas
+from rheostat.model.graph.reconfiguration import Change
+from rheostat.policies.contract.policy import OperatorPolicy, Proposal, chance
+from rheostat.policies.contract.policy_views import NodeView, OperatorView
+from rheostat.policies.contract.requests import Request
+from rheostat.policies.replicas.placement import NearerIsLikelier, Placement
+from rheostat.policies.replicas.victims import OnTheMostUsedNode, ReplicaView, VictimChoice
+
+PROPOSAL, MEMORY = "proposal", "memory"
+_PREFIX = "operator manager of "
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """How a local manager turns numbers into nodes."""
+
+    placement: Placement = NearerIsLikelier()
+    """Where a new replica goes."""
+    victims: VictimChoice = OnTheMostUsedNode()
+    """Which one goes away."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """One decision of an operator manager, with everything it was based on: it can be taken again."""
+
+    by: str
+    view: OperatorView
+    proposal: Proposal
+    current: Replicas
+    nodes: tuple[NodeView, ...] = ()
+    """Looked at if a place was needed."""
+    replicas: tuple[ReplicaView, ...] = ()
+    """Looked at if one had to go."""
+
+    def request(self, local: Local) -> Request | None:
+        """What to ask for; None if it holds, or nothing has room."""
+        wanted, has = self.proposal.wanted, self.view.replicas
+        random = chance(local.seed, self.view.operator, repr(self.view.at_seconds))
+        after = self.current
+        if wanted > has:
+            after = grown(after, wanted - has, self.nodes, local.placement, random)
+        elif wanted < has:
+            after = shrunk(after, has - wanted, self.replicas, local.victims, random)
+        if after == self.current:
+            return None
+        change = Change(self.view.operator, self.current, after)
+        return Request(change, self.proposal.score, self.by, self.proposal.reason)
+
+    def facts(self, request: Request | None) -> dict[str, Json]:
+        """For the journal."""
+        return {
+            "by": self.by,
+            "view": self.view.to_plain(),
+            "proposal": self.proposal.to_plain(),
+            "current": dict(self.current.counts),
+            "nodes": [node.to_plain() for node in self.nodes],
+            "replicas": [[r.node, r.utilization, r.node_utilization] for r in self.replicas],
+            "request": None if request is None else request.to_plain(),
+        }
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> Self:
+        """As it was."""
+        return cls(
+            facts["by"],
+            OperatorView.from_plain(facts["view"]),
+            Proposal.from_plain(facts["proposal"]),
+            Replicas.of(facts["current"]),
+            tuple(NodeView.from_plain(node) for node in facts["nodes"]),
+            tuple(ReplicaView(*replica) for replica in facts["replicas"]),
+        )
+
+
+def manager_name(operator: str) -> str:
+    """Of the manager of an operator, in the journal."""
+    return f"{_PREFIX}{operator}"
+
+
+def operator_managed_by(name: str) -> str:
+    """The operator whose manager has this name."""
+    return name.removeprefix(_PREFIX)
+
+
+@dataclass(slots=True)
+class OperatorManager:
+    """The local loop of one operator, for as long as the application runs."""
+
+    operator: str
+    policy: OperatorPolicy[Any]
+    outlook: Outlook
+    inbox: Requests
+    journal: Journal
+    local: Local = Local()
+    period_seconds: float = 30.0
+    """T_OM."""
+    offset_seconds: float = 0.0
+    memory_every: int = 0
+    """What was learned is journaled after so many steps; 0 for never."""
+    memory: Any = None
+    """What the policy remembers; None at birth: nothing yet."""
+    _steps: int = field(default=0)
+
+    def __post_init__(self) -> None:
+        """A policy that was not given anything to remember begins."""
+        if self.memory is None:
+            self.memory = self.policy.begin()
+
+    @property
+    def name(self) -> str:
+        """Who asks, in the journal."""
+        return manager_name(self.operator)
+
+    def lesson(self, now_seconds: float) -> Entry:
+        """What was learned so far, for the journal."""
+        learned = {"by": self.name, "policy": self.policy.name, "memory": self.policy.saved(self.memory)}
+        return Entry(MEMORY, now_seconds, learned)
+
+    def recall(self, policy: str, memory: Any) -> None:
+        """Goes on with what was learned before; what another policy or other settings have learned is of no use."""
+        if policy == self.policy.name:
+            with suppress(ValueError):
+                self.memory = self.policy.loaded(memory)
+
+    def step(self, now_seconds: float) -> None:
+        """One turn of the loop; nothing while a change settles."""
+        self.outlook.refresh(now_seconds)
+        if self.outlook.unsettled_seconds(self.operator, now_seconds) > 0:
+            self.inbox.put(self.name, None)
+            return
+        view = self.outlook.operator_view(self.operator)
+        proposal, self.memory = self.policy.decide(view, self.memory)
+        proposed = self._proposed(view, proposal)
+        request = proposed.request(self.local)
+        self.inbox.put(self.name, request)
+        facts = {**proposed.facts(request), "silences": self.outlook.silences(view)}
+        self.journal.append(Entry(PROPOSAL, now_seconds, facts))
+        self._steps += 1
+        if self.memory_every and self._steps % self.memory_every == 0:
+            self.journal.append(self.lesson(now_seconds))
+
+    def _proposed(self, view: OperatorView, proposal: Proposal) -> Proposed:
+        current = self.outlook.picture().replicas[self.operator]
+        nodes = self.outlook.node_views(self.operator) if proposal.wanted > view.replicas else ()
+        replicas = self.outlook.replica_views(self.operator) if proposal.wanted < view.replicas else ()
+        return Proposed(self.name, view, proposal, current, nodes, replicas)

@@ -1,0 +1,56 @@
+"""Did a change bring what it should? Expected when it is decided, measured when it has settled, both journaled."""
+
+from dataclasses import dataclass
+
+from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.loop.ports import Entry, Journal, Json
+from rheostat.control.managers.decisions import MEASURED, Expectation, expected_utilization
+from rheostat.model.graph.reconfiguration import Reconfiguration
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What a manager expects of its last change, until that was measured."""
+
+    outlook: Outlook
+    journal: Journal
+    by: str
+    patience_seconds: float = 30.0
+    """So long the figures of operators are waited for once all else is known: one that has become part of a larger
+    query may not have any again."""
+    _expected: Expectation | None = None
+    _waiting_since: float | None = None
+
+    def expectation(self, change: Reconfiguration, response_ms: float | None = None) -> Expectation:
+        """What a change should bring: the same work, spread; and the response time, if somebody has computed it."""
+        busy = []
+        for each in change.changes:
+            utilizations = self.outlook.operator_view(each.operator).utilizations
+            if utilizations:
+                busy.append((each.operator, expected_utilization(utilizations, len(each.after))))
+        return Expectation(str(change), tuple(busy), self.outlook.response_ms(), response_ms)
+
+    def begin(self, expected: Expectation) -> None:
+        """The change was done; what was not yet measured of the one before will not be."""
+        self._expected, self._waiting_since = expected, None
+
+    def compare(self, now_seconds: float) -> None:
+        """Tells what the last change has brought, as soon as that is known."""
+        expected, response = self._expected, self.outlook.response_ms()
+        if expected is None or response is None or self.outlook.settled_at_seconds > now_seconds:
+            return
+        views = [self.outlook.operator_view(operator) for operator, _ in expected.utilizations]
+        known = [view for view in views if view.utilizations]
+        if self._waiting_since is None:
+            self._waiting_since = now_seconds
+        if len(known) < len(views) and now_seconds < self._waiting_since + self.patience_seconds:
+            return
+        measured = {view.operator: expected_utilization(view.utilizations, view.replicas) for view in known}
+        facts: dict[str, Json] = {
+            "by": self.by,
+            "change": expected.change,
+            "predicted": expected.to_plain(),
+            "measured": {"utilization": measured, "response_ms": response},
+        }
+        self.journal.append(Entry(MEASURED, now_seconds, facts))
+        self._expected = None

@@ -1,0 +1,105 @@
+"""What do the controller and the managers on a node say to each other? Plain documents, the same again and again.
+
+Level-triggered: orders say how things should be, a report says how they are. One that is lost, repeated or told to a
+new process changes nothing that the next one does not put right.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Self
+
+from rheostat.control.loop.ports import Entry, Json
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.policies.contract.requests import Request
+
+NEVER = 0.0
+"""A moment before all others, in seconds since 1970; documents know no infinity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What the controller wants of the managers on one node."""
+
+    operators: tuple[str, ...] = ()
+    """Those that are looked after there."""
+    memories: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """What was learned of an operator by whoever looked after it before: policy and memory."""
+    hidden: tuple[str, ...] = ()
+    """Nodes that take nothing new."""
+    settled_at_seconds: float = NEVER
+    """Until then a change settles."""
+    settling: Mapping[str, float] = field(default_factory=dict)
+    """The same for single operators."""
+    held_until_seconds: float = NEVER
+    """Until then nobody looks or proposes: a change is under way, or control is paused."""
+    answers: Mapping[str, int] = field(default_factory=dict)
+    """Sender -> its last request that was granted or refused: it need not stand any longer."""
+    received: int = 0
+    """Entries up to this number have arrived."""
+
+    def to_plain(self) -> dict[str, Json]:
+        """As a document."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """As it was."""
+        lists = {name: tuple(plain[name]) for name in ("operators", "hidden")}
+        return cls(**{**plain, **lists})
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A request that waits for an answer."""
+
+    sender: str
+    number: int
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the managers on one node ask for, and what they have written down."""
+
+    operators: tuple[str, ...] = ()
+    """Those they look after."""
+    life: str = ""
+    """Whose numbers these are: a node that was started again counts from 1."""
+    requests: tuple[Standing, ...] = ()
+    entries: tuple[tuple[int, Entry], ...] = ()
+    """What the controller has not received yet."""
+
+    def to_plain(self) -> dict[str, Json]:
+        """As a document."""
+        return {
+            "operators": list(self.operators),
+            "life": self.life,
+            "requests": [[one.sender, one.number, one.request.to_plain()] for one in self.requests],
+            "entries": [[number, entry.kind, entry.at_seconds, entry.facts] for number, entry in self.entries],
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """As it was."""
+        return cls(
+            tuple(plain["operators"]),
+            plain["life"],
+            tuple(Standing(sender, number, Request.from_plain(one)) for sender, number, one in plain["requests"]),
+            tuple((number, Entry(kind, at, facts)) for number, kind, at, facts in plain["entries"]),
+        )
+
+
+def settings_to_plain(settings: ControlSettings) -> dict[str, Any]:
+    """As a document."""
+    return asdict(settings)
+
+
+def settings_from_plain(plain: Mapping[str, Any]) -> ControlSettings:
+    """As they were: what was a tuple is one again."""
+    known = {each.name for each in fields(ControlSettings)}
+    given = {name: _frozen(value) for name, value in plain.items() if name in known}
+    return ControlSettings(**given)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(one) for one in value) if isinstance(value, list) else value

@@ -1,0 +1,202 @@
+"""How is an application controlled? One value with the papers' defaults; whatever is wrong with it is told at once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from rheostat.errors import InvalidModel, Mistake
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.flow_order import did_you_mean
+from rheostat.policies.contract.guards import Bounds, Confirmation, CoolDown, ExcludedPeriods, Guard
+from rheostat.policies.nodes.node_migration import NodeMigration
+from rheostat.policies.nodes.region_grants import AcceptUnlessOccupied
+from rheostat.policies.nodes.region_size import TargetCapacity
+from rheostat.policies.policy_registry import GRANTING, POLICIES, mistakes_of
+from rheostat.policies.replicas.placement import LeastUsed, NearerIsLikelier, Placement, StayTogether
+from rheostat.policies.replicas.victims import FewestMoved, OneOfTheTwoBusiest, OnTheMostUsedNode, VictimChoice
+
+KINDS: Mapping[str, str] = {
+    "edf": "local managers, token bucket optional [EDF]",
+    "e2df": "local managers and elastic nodes [E2DF]",
+    "s-edrp": "a planner of replication and placement in every period [EDRP]",
+    "s-odp": "a planner of placement on first rates and lost nodes [ODP]",
+    "elastic-storm": "one central manager that doubles and halves [Elastic Storm]",
+    "none": "nothing is ever changed",
+}
+PLANNED = frozenset({"s-edrp", "s-odp"})
+PLACEMENTS: Mapping[str, Placement] = {way.name: way for way in (NearerIsLikelier(), LeastUsed(), StayTogether())}
+VICTIMS: Mapping[str, VictimChoice] = {
+    way.name: way for way in (OnTheMostUsedNode(), OneOfTheTwoBusiest(), FewestMoved())
+}
+DEFAULTS: Mapping[str, tuple[str, str, str, float]] = {
+    "edf": ("threshold", "nearer-is-likelier", "most-used-node", 30.0),
+    "e2df": ("threshold", "least-used", "two-busiest", 30.0),
+    "s-edrp": ("hold", "least-used", "two-busiest", 60.0),
+    "s-odp": ("hold", "least-used", "two-busiest", 60.0),
+    "elastic-storm": ("doubling", "stay-together", "fewest-moved", 10.0),
+    "none": ("hold", "least-used", "two-busiest", 30.0),
+}
+"""Per kind: policy, placement, victims, and the period of its manager in seconds."""
+
+
+LEAST_AVERAGING_SECONDS = 4.0
+"""A few micro-batches."""
+
+
+def averaging_over(period_seconds: float) -> float:
+    """Over how long to average for somebody who decides once in a period: half of it.
+
+    So a rate that has jumped is seen whole at the next decision. The period in which it jumps begins before that shows:
+    averaged over all of it, 60 tuples a second looked like 49, and a replica that can do 50 was left alone.
+    """
+    return max(period_seconds / 2, min(period_seconds, LEAST_AVERAGING_SECONDS))
+
+
+@dataclass(frozen=True)
+class ControlSettings:
+    """Everything a person can set; what is None is what the paper of that kind says."""
+
+    kind: str = "edf"
+    policy: str | None = None
+    """Name of the scaling policy."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the policy."""
+    granting: str = "all"
+    """Name of the global policy."""
+    granting_options: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the global policy."""
+    placement: str | None = None
+    """Where a new replica goes."""
+    victims: str | None = None
+    """Which replica goes away."""
+    period_seconds: float | None = None
+    """Of operator and application managers, of the elasticity manager, or of the planner."""
+    region_period_seconds: float = 60.0
+    """Of region and infrastructure managers."""
+    averaging_seconds: float = 30.0
+    """Figures are means over so long."""
+    warm_up_seconds: float = 0.0
+    """From the start nothing is proposed and what is measured does not count."""
+    settle_seconds: float = 30.0
+    """After a change nothing is proposed and what is measured does not count."""
+    settles_alone: bool = False
+    """Whether only what changed has to settle."""
+    response_figure: str = "response_mean_ms"
+    """Which response time the global policy looks at."""
+    latency_bounds_ms: Mapping[str, float] = field(default_factory=dict)
+    """R_max,op of single operators, for policies that have a latency bound."""
+    neighbours: int = 16
+    """How many of the nearest nodes a local manager knows."""
+    migrations: bool = False
+    """Whether node managers move replicas away from busy nodes; off in EDF's experiments."""
+    migration_threshold: float = 0.8
+    """U_mig."""
+    free_capacity: int = 5
+    """C_r: replicas for which a region keeps room."""
+    low_utilization: float = 0.1
+    """U_low,r: nodes that are not busier are under-used."""
+    vacate_seconds: float = 300.0
+    """How long an application has to leave a node."""
+    max_nodes: int | None = None
+    """In all regions together."""
+    inhibited_regions: tuple[str, ...] = ()
+    """Regions that get no nodes."""
+    bounds: tuple[int, int] | None = None
+    """Least and most replicas of every operator, beside its own."""
+    cool_down_seconds: tuple[float, float] | None = None
+    """Before a scale-out and before a scale-in."""
+    confirmations: int = 1
+    """How often in a row something must be proposed."""
+    excluded_periods: tuple[tuple[float, float], ...] = ()
+    """From and to, in seconds of the day."""
+    quota_replicas: int | None = None
+    """In the whole application."""
+    most_together: float = 0.7
+    """How busy a query may become by operators that are scaled in and run in it together."""
+    dry_run: bool = False
+    """Recommend without acting."""
+    memory_every: int = 0
+    """What was learned is journaled after so many steps; 0 for never."""
+    seed: int = 0
+
+    def policy_name(self) -> str:
+        """The one that is set, or the paper's."""
+        return self.policy or DEFAULTS[self.kind][0]
+
+    def manager_period(self) -> float:
+        """The one that is set, or the paper's."""
+        return DEFAULTS[self.kind][3] if self.period_seconds is None else self.period_seconds
+
+    def guards(self) -> tuple[Guard, ...]:
+        """Those that are set, the bounds nearest to the policy."""
+        found: list[Guard] = []
+        if self.bounds is not None:
+            found.append(Bounds(*self.bounds))
+        if self.confirmations != 1:
+            found.append(Confirmation(self.confirmations))
+        if self.cool_down_seconds is not None:
+            found.append(CoolDown(*self.cool_down_seconds))
+        if self.excluded_periods:
+            found.append(ExcludedPeriods(self.excluded_periods))
+        return tuple(found)
+
+    def check(self, application: Application) -> None:
+        """Refuses settings that cannot be, all mistakes at once."""
+        if found := self.mistakes(application):
+            raise InvalidModel("control settings", found)
+
+    def mistakes(self, application: Application) -> list[Mistake]:
+        """Everything that is wrong with them for this application."""
+        if self.kind not in KINDS:
+            return [Mistake(("kind",), f"there is no kind of control {self.kind!r}", did_you_mean(self.kind, KINDS))]
+        found = mistakes_of(self.policy_name(), self.options, POLICIES, ("policy",))
+        if self.kind in PLANNED and self.policy is not None:
+            found.append(Mistake(("policy",), f"{self.kind} asks a planner, not a policy", "leave out the policy"))
+        found += mistakes_of(self.granting, self.granting_options, GRANTING, ("granting",))
+        for name, known in (("placement", PLACEMENTS), ("victims", VICTIMS)):
+            chosen = getattr(self, name)
+            if chosen is not None and chosen not in known:
+                found.append(Mistake((name,), f"there is no way {chosen!r}", did_you_mean(chosen, known)))
+        found += self._bad_durations() + self._bad_parts()
+        for operator, bound in self.latency_bounds_ms.items():
+            where = ("latency_bounds_ms", operator)
+            if operator not in application.by_name:
+                remedy = did_you_mean(operator, application.by_name)
+                found.append(Mistake(where, f"there is no operator {operator!r}", remedy))
+            if not bound > 0:
+                found.append(Mistake(where, f"{bound} is not a number > 0", "write milliseconds > 0"))
+        return found
+
+    def _bad_durations(self) -> list[Mistake]:
+        found = []
+        for name in ("period_seconds", "region_period_seconds", "averaging_seconds"):
+            value = getattr(self, name)
+            if value is not None and not (isfinite(value) and value > 0):
+                found.append(Mistake((name,), f"{value} is not a finite number > 0", "write seconds > 0"))
+        for name in ("warm_up_seconds", "settle_seconds"):
+            value = getattr(self, name)
+            if not (isfinite(value) and value >= 0):
+                found.append(Mistake((name,), f"{value} is not a finite number >= 0", "write seconds >= 0"))
+        return found
+
+    def _bad_parts(self) -> list[Mistake]:
+        """What the parts themselves refuse, each in one line."""
+        found = []
+        for where, make in (
+            ("migration_threshold", lambda: NodeMigration(self.migration_threshold)),
+            ("free_capacity", lambda: TargetCapacity(self.free_capacity, self.low_utilization)),
+            ("vacate_seconds", lambda: AcceptUnlessOccupied(frozenset(), self.max_nodes, self.vacate_seconds)),
+            ("guards", self.guards),
+        ):
+            try:
+                make()
+            except (ValueError, TypeError) as wrong:
+                found.append(Mistake((where,), str(wrong)))
+        if self.quota_replicas is not None and self.quota_replicas < 1:
+            found.append(Mistake(("quota_replicas",), f"{self.quota_replicas} is below 1", "write at least 1"))
+        if not (isfinite(self.most_together) and self.most_together > 0):
+            found.append(Mistake(("most_together",), f"{self.most_together} is not a number > 0", "write 0.7, say"))
+        if self.neighbours < 1:
+            found.append(Mistake(("neighbours",), f"{self.neighbours} is below 1", "write at least 1"))
+        return found

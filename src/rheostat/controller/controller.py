@@ -1,0 +1,295 @@
+"""A running application under control: the runtime, what is measured of it, and one change at a time.
+
+The controller is asked by the API's threads and tended by one loop; what it tells is a plain document, the same for the
+terminal, for `rheostat status` and for programs.
+"""
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any
+
+from rheostat.control.knowledge.profile import Profile
+from rheostat.control.loop.ports import Clock, Done, Effect, Entry, Journal, Refused, RolledBack
+from rheostat.control.managers.decisions import BY_HAND, effect_facts
+from rheostat.control.remote.sample_queue import Feed
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.control.setup.factory import Control, Planning, World, build, has_local_managers
+from rheostat.controller.bring_up import Opened
+from rheostat.controller.controller_client import effect_document
+from rheostat.controller.decision_loop import Steering
+from rheostat.controller.recorder import RecordingFile
+from rheostat.controller.remote_managers import Outposts
+from rheostat.controller.run_status import Look, Seen
+from rheostat.errors import RheostatError, RuntimeFault
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.graph.reconfiguration import Reconfiguration
+from rheostat.model.network.resources import Infrastructure
+from rheostat.model.observation import Observation, Subject
+from rheostat.model.quality.placed import Placed
+from rheostat.model.quality.qos import resource_use
+from rheostat.runtime.plan.instance_spec import InstanceStatus
+
+QUIET_SECONDS = 5.0
+"""A source that has brought nothing for so long has come to its end, as far as one can tell."""
+CHANGES_SHOWN = 8
+FIGURES_SHOWN = (
+    "input_rate", "output_rate", "utilization", "true_rate", "latency_ms", "user_code_ms", "cpu_seconds", "backlog",
+    "lag_seconds", "state_rows", "state_bytes",
+)  # fmt: skip
+"""Of every operator."""
+
+
+class Controller:
+    """Heals, measures and changes one running application."""
+
+    def __init__(self, opened: Opened, recording: RecordingFile | None = None, profile: Profile | None = None) -> None:
+        self._opened, self.runtime = opened, opened.runtime
+        self.feed = Feed(opened.runtime.deployment, opened.runtime.infrastructure)
+        self._recording = recording
+        self.profile = profile or Profile.load(self._profile_path)
+        self._steering: Steering | None = None
+        self._outposts: Outposts | None = None
+        self._changing = Lock()
+        # Healing and changing take turns: a change waits for the moment that healing takes, and is not refused for it.
+        self._turn = Lock()
+        self._stopping = Event()
+        self._began = time.monotonic()
+        self._changes: deque[dict[str, Any]] = deque(maxlen=CHANGES_SHOWN)
+        self._look = Look(opened.runtime)
+        self._seen = Seen()
+        self._known = Observation(time.time())
+        self._batches: tuple[tuple[str, int], ...] = ()
+        self._since = time.monotonic()
+
+    @property
+    def application(self) -> Application:
+        """What runs."""
+        return self.runtime.blueprint.application
+
+    @property
+    def infrastructure(self) -> Infrastructure:
+        """What it runs on."""
+        return self.runtime.blueprint.infrastructure
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it was asked to end."""
+        return self._stopping.is_set()
+
+    def steer(self, settings: ControlSettings, clock: Clock, planning: Planning | None = None) -> None:
+        """Puts managers on the running application; from now on they decide.
+
+        Local managers work on the nodes if these are processes of their own, else here.
+        """
+
+        def built(journal: Journal) -> Control:
+            provider, profile = self._opened.provider, self.profile
+            world = World(self.application, self.feed, self, clock, journal, provider, profile, fuses=True)
+            if not (self._opened.agents_can_manage and has_local_managers(settings)):
+                return build(settings, world, planning)
+            posts = self._outposts = Outposts(self.runtime, self, settings, journal, clock)
+            control = build(settings, replace(world, actuator=posts, requests=posts), planning)
+            posts.outlook = control.outlook
+            return replace(control, loops=(posts, *control.loops))
+
+        self._steering = Steering(built, clock, self.runtime.journal, self.runtime.deployment(), self._node_names)
+        if self._steering.is_paused and self._outposts is not None:
+            self._outposts.pause()
+        self._steering.start()
+
+    def _node_names(self) -> AbstractSet[str]:
+        """The nodes that there are now, up or lost."""
+        return self.infrastructure.index.keys()
+
+    @property
+    def steering(self) -> Steering:
+        """The managers; a fault if there are none."""
+        if self._steering is None:
+            raise RuntimeFault("the application runs without control: start it with rheostat run --control")
+        return self._steering
+
+    def pause_control(self) -> None:
+        """The managers decide nothing until they are told to."""
+        self.steering.pause()
+        if self._outposts is not None:
+            self._outposts.pause()
+
+    def resume_control(self) -> None:
+        """The managers decide again."""
+        self.steering.resume()
+
+    def stop(self) -> None:
+        """Lets the loop end; a change that is under way is carried out first."""
+        self._stopping.set()
+
+    def wait(self, seconds: float) -> None:
+        """Waits so long, or until it is asked to end."""
+        self._stopping.wait(seconds)
+
+    def settle(self) -> None:
+        """Waits for the managers and for a change that is under way, and saves what was learned."""
+        if self._steering is not None:
+            self._steering.stop()
+        with self._turn:
+            self.profile.save(self._profile_path)
+
+    @property
+    def _profile_path(self) -> Path:
+        return self.runtime.blueprint.layout.root / "profile.json"
+
+    def apply(self, change: Reconfiguration) -> Effect:
+        """Carries out what a manager wants; waits for healing, but not for somebody else's change."""
+        if not change:
+            return Done(0.0)
+        current = self.runtime.deployment()
+        try:
+            wanted = change.apply(current)
+        except ValueError as wrong:
+            return Refused((str(wrong),))
+        return self._change(wanted, current)
+
+    def change(self, wanted: Deployment, before: Deployment | None = None) -> Effect:
+        """Changes the deployment as a person wants it, if nothing else is changing it; that is journaled as well."""
+        current = self.runtime.deployment()
+        effect = self._change(wanted, before)
+        if not isinstance(effect, Refused) and (change := Reconfiguration.between(current, wanted)):
+            self.runtime.journal.append(Entry(BY_HAND, time.time(), effect_facts("somebody", change, effect, {})))
+        return effect
+
+    def _change(self, wanted: Deployment, before: Deployment | None) -> Effect:
+        """Changes the deployment, if nothing else is changing it."""
+        if self.is_stopping:
+            return Refused(("the application is being stopped",))
+        if not self._changing.acquire(blocking=False):
+            return Refused(("another change is under way",))
+        try:
+            with self._turn:
+                return self._changed(wanted, before)
+        finally:
+            self._changing.release()
+
+    def _changed(self, wanted: Deployment, before: Deployment | None) -> Effect:
+        current = self.runtime.deployment()
+        if before is not None and before != current:
+            return Refused(("the deployment has been changed meanwhile: look at rheostat status and ask again",))
+        if wrong := wanted.mistakes(self.application, self.infrastructure.index):
+            return Refused(tuple(f"{one.what}; {one.remedy}" for one in wrong))
+        what = str(Reconfiguration.between(current, wanted))
+        try:
+            effect = self.runtime.deploy(wanted)
+        except RheostatError as failure:
+            effect = RolledBack(str(failure))
+        if not isinstance(effect, Refused):
+            self._changes.append({"at": _clock(), "what": what, **effect_document(effect)})
+        if isinstance(effect, Done):
+            self.profile.changed(Reconfiguration.between(current, wanted), effect.downtime_seconds, self.application)
+        if self._recording is not None:
+            self._recording.note(what, effect)
+        return effect
+
+    def tend(self) -> None:
+        """One round: starts again what failed, and measures."""
+        statuses = self._statuses()
+        if statuses is not None:
+            self._notice_batches(statuses)
+            self._seen = self._look.at(statuses)
+        samples = self.runtime.samples()
+        self.feed.add(samples)
+        if samples:
+            self._known = self._known.updated(samples, time.time())
+            chains = [instance.operators for instance in self.runtime.plan.instances if len(instance.operators) > 1]
+            self.profile.add(samples, self.runtime.deployment(), {name for chain in chains for name in chain})
+        if samples and self._recording is not None:
+            self._recording.add(samples, self.runtime.deployment(), self.runtime.infrastructure())
+
+    def _statuses(self) -> Mapping[str, InstanceStatus] | None:
+        """How all instances are doing, healed if no change is under way; None while a node is out of reach."""
+        try:
+            if not self._turn.acquire(blocking=False):
+                return self.runtime.statuses()
+            try:
+                self._opened.revive()
+                return self.runtime.heal()
+            finally:
+                self._turn.release()
+        except RheostatError as failure:
+            self._seen.failures = [str(failure)]
+            return None
+
+    def is_finished(self) -> bool:
+        """Whether the sources have been quiet for a while and all they brought has been read, as far as it can be."""
+        if self._changing.locked() or time.monotonic() - self._since < QUIET_SECONDS:
+            return False
+        states = self._seen.instances
+        settled = all(one["state"] != "running" or one["planned"] == one["committed"] for one in states)
+        return bool(states) and settled and (bool(self._seen.failures) or self.runtime.is_drained())
+
+    def _notice_batches(self, statuses: Mapping[str, InstanceStatus]) -> None:
+        """Remembers since when the sources could have brought something, and did not.
+
+        One that was just started, or stood still for a change, may have more than anybody knows.
+        """
+        sources = [statuses.get(one.name) for one in self.runtime.plan.instances if not one.groups]
+        batches = tuple((one.run, one.committed) for one in sources if one is not None)
+        coming = any(one is None or one.committed < 0 or _is_starting(one) for one in sources)
+        if batches != self._batches or coming or self._changing.locked():
+            self._batches, self._since = batches, time.monotonic()
+
+    def status(self) -> dict[str, Any]:
+        """Everything that is shown."""
+        deployment = self.runtime.deployment()
+        use = resource_use(Placed(self.application, self.infrastructure, deployment)).tolist()
+        seen, up = self._seen, {node.name for node in self.runtime.nodes_up()}
+        return {
+            "application": self.application.name,
+            "directory": str(self.runtime.blueprint.layout.root),
+            "state": "stopping" if self.is_stopping else "changing" if self._changing.locked() else "running",
+            "seconds": round(time.monotonic() - self._began, 1),
+            "deployment": {name: dict(replicas.counts) for name, replicas in deployment.items()},
+            "nodes": [
+                {"name": node.name, "capacity": node.capacity, "used": used, "lost": node.name not in up}
+                for node, used in zip(self.infrastructure.nodes, use, strict=True)
+            ],
+            "sources_tps": seen.sources,
+            "sinks_tps": seen.sinks,
+            "response_ms": seen.response_ms,
+            "streams": [{**stream, "rate_tps": self._rate(stream)} for stream in seen.streams],
+            "operators": {operator.name: self._figures(operator.name) for operator in self.application.operators},
+            "instances": seen.instances,
+            "changes": list(self._changes),
+            "failures": seen.failures,
+            "control": self._control_status(),
+        }
+
+    def _rate(self, stream: Mapping[str, Any]) -> float | None:
+        """As measured; until it is, what lies in the channel of the last seconds and was not yet cleaned away."""
+        between = Subject.stream(stream["from"], stream["to"])
+        known = replace(self._known, at_seconds=time.time()).value(between, "output_rate")
+        return stream["rate_tps"] if stream["inside"] or known is None else round(known, 1)
+
+    def _figures(self, operator: str) -> dict[str, float]:
+        """What is known of an operator; what was not measured, or too long ago, is not there."""
+        known = replace(self._known, at_seconds=time.time())
+        found = {name: known.value(Subject.operator(operator), name) for name in FIGURES_SHOWN}
+        return {name: round(value, 4) for name, value in found.items() if value is not None}
+
+    def _control_status(self) -> dict[str, Any] | None:
+        """How the managers are doing; None if there are none."""
+        if self._steering is None:
+            return None
+        return {"paused": self._steering.is_paused, "stories": self._steering.stories()}
+
+
+def _is_starting(source: InstanceStatus) -> bool:
+    return source.state == "running" and not source.has_looked
+
+
+def _clock() -> str:
+    return datetime.now().astimezone().isoformat(timespec="seconds")

@@ -1,0 +1,182 @@
+"""How do other commands reach a running application? By a file in its directory that only its owner may read.
+
+Standard library alone, so that `rheostat status` needs neither Spark nor a web framework.
+"""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any
+
+from rheostat.control.loop.ports import Done, Effect, Refused, RolledBack
+from rheostat.errors import RuntimeFault
+from rheostat.model.graph.deployment import Deployment
+
+ADDRESS_FILE = "controller.json"
+LOCK_FILE = "run.lock"
+ANSWER_SECONDS = 30.0
+CHANGE_SECONDS = 1800.0
+"""A change is a few steps, each of which has its own patience; this only ends a wait for an answer that never comes."""
+
+
+class NotRunning(RuntimeFault):
+    """No application runs in a directory."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.directory = directory
+
+    def __str__(self) -> str:
+        return f"no application runs in {self.directory}: start it with rheostat run"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """How a running application is reached."""
+
+    port: int
+    token: str
+    pid: int
+
+
+def write_address(directory: Path, address: Address) -> None:
+    """Tells it to the owner of the directory and to nobody else."""
+    temporary = directory / f"{ADDRESS_FILE}.tmp"
+    temporary.unlink(missing_ok=True)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w") as file:
+        json.dump(asdict(address), file)
+    temporary.replace(directory / ADDRESS_FILE)
+
+
+def read_address(directory: Path) -> Address | None:
+    """What the file says, None if there is none or it is no such file."""
+    try:
+        return Address(**json.loads((directory / ADDRESS_FILE).read_text()))
+    except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError, TypeError):
+        return None
+
+
+def remove_address(directory: Path) -> None:
+    """Nobody answers here any more."""
+    (directory / ADDRESS_FILE).unlink(missing_ok=True)
+
+
+@contextmanager
+def held(directory: Path) -> Iterator[None]:
+    """Keeps a second controller out of a directory; the lock goes with the process, however that ends."""
+    with (directory / LOCK_FILE).open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as taken:
+            raise RuntimeFault(f"an application runs in {directory} already: see rheostat status") from taken
+        yield
+
+
+def is_held(directory: Path) -> bool:
+    """Whether a controller is at work in a directory, or still tidying up."""
+    try:
+        with held(directory):
+            return False
+    except FileNotFoundError:
+        return False
+    except RuntimeFault:
+        return True
+
+
+class RunningApplication:
+    """A running application, from outside."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def status(self) -> dict[str, Any]:
+        """How it is doing."""
+        return self._asked("GET", "/status")
+
+    def change(self, wanted: Deployment, before: Deployment | None = None) -> Effect:
+        """Asks for another deployment; with `before`, only if that is what runs."""
+        document = {"deployment": _plain(wanted), "before": None if before is None else _plain(before)}
+        return effect_of(self._asked("POST", "/change", document, CHANGE_SECONDS))
+
+    def pause_control(self, *, paused: bool) -> None:
+        """Lets the managers decide nothing, or decide again."""
+        self._asked("POST", "/control", {"paused": paused})
+
+    def stop(self, patience_seconds: float = 180.0) -> bool:
+        """Asks it to end and waits for that; tells whether it has."""
+        self._asked("POST", "/stop", {})
+        deadline = time.monotonic() + patience_seconds
+        while time.monotonic() < deadline:
+            if read_address(self.directory) is None and not is_held(self.directory):
+                return True
+            time.sleep(0.1)
+        return False
+
+    def answers(self) -> bool:
+        """Whether it runs."""
+        try:
+            self.status()
+        except RuntimeFault:
+            return False
+        return True
+
+    def _address(self) -> Address:
+        address = read_address(self.directory)
+        if address is None:
+            raise NotRunning(self.directory)
+        return address
+
+    def _asked(
+        self, method: str, path: str, document: Mapping[str, Any] | None = None, seconds: float = ANSWER_SECONDS
+    ) -> dict[str, Any]:
+        address = self._address()
+        headers = {"Authorization": f"Bearer {address.token}", "Content-Type": "application/json"}
+        connection = HTTPConnection("127.0.0.1", address.port, timeout=seconds)
+        try:
+            connection.request(method, path, None if document is None else json.dumps(document), headers)
+            answer = connection.getresponse()
+            told: dict[str, Any] = json.loads(answer.read())
+        except ConnectionRefusedError as refused:
+            raise NotRunning(self.directory) from refused
+        except (OSError, HTTPException, json.JSONDecodeError) as failure:
+            why = str(failure) or type(failure).__name__
+            raise RuntimeFault(f"the application in {self.directory} does not answer: {why}") from failure
+        finally:
+            connection.close()
+        if "error" in told:
+            raise RuntimeFault(str(told["error"]))
+        return told
+
+
+def effect_of(document: Mapping[str, Any]) -> Effect:
+    """What became of a change, from what the controller said."""
+    match document:
+        case {"effect": "done", "paused_seconds": seconds}:
+            return Done(float(seconds))
+        case {"effect": "rolled back", "reason": reason}:
+            return RolledBack(str(reason))
+        case {"effect": "refused", "reasons": reasons}:
+            return Refused(tuple(str(reason) for reason in reasons))
+    raise RuntimeFault(f"the controller gave no answer that is known here: {document}")
+
+
+def effect_document(effect: Effect) -> dict[str, Any]:
+    """The same as plain data."""
+    match effect:
+        case Done(seconds):
+            return {"effect": "done", "paused_seconds": round(seconds, 3)}
+        case RolledBack(reason):
+            return {"effect": "rolled back", "reason": reason}
+        case Refused(reasons):
+            return {"effect": "refused", "reasons": list(reasons)}
+
+
+def _plain(deployment: Deployment) -> dict[str, dict[str, int]]:
+    return {name: dict(replicas.counts) for name, replicas in deployment.items()}

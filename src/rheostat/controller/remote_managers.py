@@ -1,0 +1,216 @@
+"""The controller's side of the managers that work on the nodes: who looks after what, their requests, their answers.
+
+Every operator has one manager, on one node, for as long as that node is there; a former controller's are left where
+they are. What a manager writes down arrives here and is journaled once; what it asks for is passed on to the
+application manager. Whoever looks after an operator that is another's drops it, and its request, before it reports.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.loop.ports import Actuator, Clock, Effect, Entry, Journal, Json
+from rheostat.control.managers.operator_manager import MEMORY, operator_managed_by
+from rheostat.control.managers.request_inbox import Inbox
+from rheostat.control.remote.manager_messages import NEVER, Orders, Report, Standing
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.control.setup.factory import can_be_scaled
+from rheostat.errors import RuntimeFault
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.graph.reconfiguration import Reconfiguration
+from rheostat.policies.contract.requests import Request
+from rheostat.runtime.agent.agent_snapshot import Situation, fingerprint
+from rheostat.runtime.nodes.spark_node import HostsManagers
+from rheostat.runtime.reconfigure.runtime import Runtime
+
+HOLD_SECONDS = 120.0
+"""A change takes less. If nobody says that it is over, the controller is gone, and managers look for themselves."""
+FOR_EVER = 1e12
+"""Seconds since 1970: until somebody says otherwise."""
+TOLD_BY = "told by"
+"""The fact of an entry that says which node wrote it down, in which life, and under which number."""
+
+
+@dataclass
+class _Post:
+    """What is known of the managers on one node."""
+
+    life: str = ""
+    received: int = 0
+    knows: str = ""
+    """The fingerprint of what it was told about the application."""
+    standing: tuple[Standing, ...] = ()
+
+
+class Outposts:
+    """Requests that come from the nodes; a loop that keeps in touch with them; and an actuator that holds them."""
+
+    offset_seconds = 0.0
+    name = "messages to the nodes"
+
+    def __init__(
+        self, runtime: Runtime, actuator: Actuator, settings: ControlSettings, journal: Journal, clock: Clock
+    ) -> None:
+        self._runtime, self._actuator, self._settings, self._clock = runtime, actuator, settings, clock
+        self._journal = journal
+        self.period_seconds = runtime.monitor.settings.period_seconds
+        self.outlook: Outlook | None = None
+        """The application manager's: it says what settles and which nodes take nothing new."""
+        self._posts: dict[str, _Post] = {}
+        self._homes: dict[str, str] = {}
+        self._answers: dict[str, int] = {}
+        self._local = Inbox()
+        self._held_until = NEVER
+        self._memories = _memories(journal)
+        self._received = _received(journal)
+        self._talking = Lock()
+        self._find_managers()
+
+    def put(self, sender: str, request: Request | None) -> None:
+        """A request of somebody in this process."""
+        self._local.put(sender, request)
+
+    def taken(self) -> list[Request]:
+        """Everything that is asked for now, here and on the nodes, by sender; it will be answered."""
+        self.exchange()
+        standing = [one for post in self._posts.values() for one in post.standing]
+        standing.sort(key=lambda one: one.sender)
+        self._answers = {one.sender: one.number for one in standing}
+        return [*self._local.taken(), *(one.request for one in standing)]
+
+    def step(self, now_seconds: float) -> None:  # noqa: ARG002 - the protocol of loops
+        """A change that was under way is over: managers may look again."""
+        self._held_until = NEVER
+        self.exchange()
+
+    def apply(self, change: Reconfiguration) -> Effect:
+        """Managers do not look while a change is under way; until the next step, when it is known how long it settles.
+
+        What they would see is an application that stands still.
+        """
+        self._held_until = self._clock.now_seconds() + HOLD_SECONDS
+        self.exchange()
+        return self._actuator.apply(change)
+
+    def pause(self) -> None:
+        """Nobody looks or asks until the next step."""
+        self._held_until = FOR_EVER
+        self.exchange()
+
+    def exchange(self) -> None:
+        """Tells every node what should be, and takes in what it has to tell; one that is out of reach is told later."""
+        with self._talking:
+            self._exchange()
+
+    def _exchange(self) -> None:
+        situation = self._situation().to_plain()
+        mark = fingerprint(situation)
+        nodes = {node.name: node for node in self._runtime.nodes_up() if isinstance(node, HostsManagers)}
+        self._find_homes(nodes)
+        self._posts = {name: self._posts.get(name, _Post()) for name in nodes}
+        for name, node in nodes.items():
+            post = self._posts[name]
+            try:
+                self._talk(node, post, situation, mark)
+            except RuntimeFault:
+                # It is revived or given up by whoever tends the nodes.
+                post.knows, post.standing = "", ()
+
+    def _talk(self, node: HostsManagers, post: _Post, situation: Mapping[str, Any], mark: str) -> None:
+        document = {"fingerprint": mark, "orders": self._orders(node.name, post).to_plain()}
+        told = node.exchange(document if post.knows == mark else {**document, "situation": situation})
+        if not told["knows"]:
+            # It was started again since it was last heard of.
+            told = node.exchange({**document, "situation": situation})
+        post.knows = mark
+        self._take(node.name, post, Report.from_plain(told))
+
+    def _orders(self, name: str, post: _Post) -> Orders:
+        outlook = self.outlook
+        mine = tuple(operator for operator, home in self._homes.items() if home == name)
+        return Orders(
+            mine,
+            {operator: self._memories[operator] for operator in mine if operator in self._memories},
+            () if outlook is None else tuple(sorted(outlook.hidden)),
+            NEVER if outlook is None else max(NEVER, outlook.settled_at_seconds),
+            {} if outlook is None else dict(outlook.settling),
+            self._held_until,
+            {sender: number for sender, number in self._answers.items() if sender in {s.sender for s in post.standing}},
+            post.received,
+        )
+
+    def _take(self, name: str, post: _Post, report: Report) -> None:
+        """Journals what is new, and remembers what is asked for."""
+        if report.life != post.life:
+            post.life, post.received = report.life, self._received.get((name, report.life), 0)
+        for number, entry in report.entries:
+            if number > post.received:
+                mark: dict[str, Json] = {TOLD_BY: [name, report.life, number]}
+                self._journal.append(Entry(entry.kind, entry.at_seconds, {**entry.facts, **mark}))
+                post.received = number
+                if entry.kind == MEMORY:
+                    self._memories.update(_learned([entry]))
+        post.standing = report.requests
+
+    def _find_managers(self) -> None:
+        """Those that a former controller has put to work stay where they are."""
+        for node in self._runtime.nodes_up():
+            if isinstance(node, HostsManagers):
+                try:
+                    told = node.exchange({})
+                except RuntimeFault:
+                    continue
+                for operator in told.get("operators", ()):
+                    self._homes.setdefault(operator, node.name)
+
+    def _find_homes(self, nodes: Mapping[str, HostsManagers]) -> None:
+        """Every operator that can be scaled has a manager: where it has one, else where most of it runs."""
+        deployment = self._runtime.deployment()
+        for operator in self._runtime.blueprint.application.operators:
+            if not can_be_scaled(operator) or self._homes.get(operator.name) in nodes or not nodes:
+                continue
+            self._homes[operator.name] = _home(deployment, operator.name, nodes)
+
+    def _situation(self) -> Situation:
+        runtime = self._runtime
+        return Situation(
+            runtime.blueprint.application,
+            runtime.infrastructure(),
+            runtime.blueprint.columns,
+            runtime.blueprint.settings,
+            runtime.plan,
+            runtime.stand_ins(),
+            self._settings,
+            runtime.monitor.settings.period_seconds,
+        )
+
+
+def _home(deployment: Deployment, operator: str, nodes: Iterable[str]) -> str:
+    counts = dict(deployment[operator].counts)
+    return min(nodes, key=lambda node: (-counts.get(node, 0), node))
+
+
+def _memories(journal: Journal) -> dict[str, Mapping[str, Json]]:
+    return _learned(entry for _, entry in journal.read(kind=MEMORY))
+
+
+def _learned(entries: Iterable[Entry]) -> dict[str, Mapping[str, Json]]:
+    """Operator -> what its manager has learned last."""
+    found: dict[str, Mapping[str, Json]] = {}
+    for entry in entries:
+        facts: Mapping[str, Any] = entry.facts
+        found[operator_managed_by(str(facts["by"]))] = {"policy": facts["policy"], "memory": facts["memory"]}
+    return found
+
+
+def _received(journal: Journal) -> dict[tuple[str, str], int]:
+    """Node and life -> the number of its last entry that was journaled."""
+    found: dict[tuple[str, str], int] = {}
+    for _, entry in journal.read():
+        facts: Mapping[str, Any] = entry.facts
+        if TOLD_BY in facts:
+            node, life, number = facts[TOLD_BY]
+            found[node, life] = number
+    return found

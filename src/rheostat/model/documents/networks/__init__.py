@@ -1,0 +1,4 @@
+"""Networks from GraphML and CSV files.
+
+It uses `text`.
+"""

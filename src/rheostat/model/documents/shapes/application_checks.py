@@ -1,0 +1,96 @@
+"""What is wrong with the meaning of an application, though parts of it could not be read?
+
+The same rules as those of `Application`, but each mistake has one cause: an operator that is cut off because a stream
+misspells its name is not told, the misspelling is.
+"""
+
+from collections.abc import Sequence
+
+from rheostat.errors import Mistake
+from rheostat.model.documents.shapes.application_shape import ApplicationShape, OperatorShape
+from rheostat.model.documents.shapes.latency_shape import latency_mistakes
+from rheostat.model.documents.text.mend import covered
+from rheostat.model.documents.text.word_guess import probable
+from rheostat.model.documents.text.written import Path
+from rheostat.model.graph.application import Operator
+from rheostat.model.graph.flow_order import edge_mistakes, reach_mistakes, repeated_names
+
+Told = dict[Path, Mistake]
+
+
+def application_mistakes(shape: ApplicationShape, told: Told) -> list[Mistake]:
+    """Everything that is wrong with it, apart from what was told already."""
+    names = [operator.name for operator in shape.operators]
+    edges = [(stream.source, stream.target) for stream in shape.streams]
+    found = [m for i, operator in enumerate(shape.operators) for m in _operator_mistakes(operator, i, told)]
+    found += [m for i, stream in enumerate(shape.streams) for m in stream.value().mistakes(("streams", i))]
+    found += repeated_names(names, "operators", "operator")
+    found += edge_mistakes(list(dict.fromkeys(names)), edges)
+    return found + _reach_mistakes(shape, told)
+
+
+def _operator_mistakes(shape: OperatorShape, position: int, told: Told) -> list[Mistake]:
+    where: Path = ("operators", position)
+    found = Operator(**shape.plain_fields()).mistakes(where)
+    if _kind_is_unknown(shape, position, told):
+        found = [mistake for mistake in found if mistake.where[-1] not in ("key", "rate_tps")]
+    if shape.latency is not None:
+        found += latency_mistakes(shape.latency, (*where, "latency"))
+    if shape.code and not _is_import_path(shape.code):
+        what = f"the code {shape.code!r} is no import path"
+        found.append(Mistake((*where, "code"), what, "write package.module:function"))
+    return found
+
+
+def _kind_is_unknown(shape: OperatorShape, position: int, told: Told) -> bool:
+    return covered(("operators", position, "kind"), told) and "kind" not in shape.model_fields_set
+
+
+def _is_import_path(code: str) -> bool:
+    module, colon, function = code.partition(":")
+    return bool(colon) and all(part.isidentifier() for part in (*module.split("."), *function.split(".")))
+
+
+def _reach_mistakes(shape: ApplicationShape, told: Told) -> list[Mistake]:
+    """Operators that no source reaches, told once per cause."""
+    positions: dict[str, int] = {}
+    for i, operator in enumerate(shape.operators):
+        positions.setdefault(operator.name, i)
+    names = list(positions)
+    # Of an operator whose kind or whose name cannot be read nothing is said: it may be a source.
+    free = {n for n, i in positions.items() if _kind_is_unknown(shape.operators[i], i, told) or _unnamed(i, told)}
+    kinds = {name: "source" if name in free else shape.operators[i].kind.value for name, i in positions.items()}
+    edges, excused = _probable_edges(shape, told, names)
+    mistakes = reach_mistakes(kinds, names, [edge for edge in edges if edge[1] not in free])
+    if not any(kind == "source" for kind in kinds.values()):
+        return [mistake for mistake in mistakes if mistake.where == ("operators",)]
+    found = []
+    for mistake in mistakes:
+        name = names[int(mistake.where[1])]
+        if not (mistake.what.startswith("no source reaches") and name in excused):
+            found.append(Mistake(("operators", positions[name]), mistake.what, mistake.remedy))
+    return found
+
+
+def _unnamed(position: int, told: Told) -> bool:
+    return ("operators", position) in told or ("operators", position, "name") in told
+
+
+def _probable_edges(
+    shape: ApplicationShape, told: Told, names: Sequence[str]
+) -> tuple[list[tuple[str, str]], frozenset[str]]:
+    """The streams with misspelled ends mended, and the operators that need no second word if no source reaches them.
+
+    What has an input is cut off only because something before it is, which is told there; and a stream that leads
+    nobody knows where may have been meant for any operator without input.
+    """
+    edges: list[tuple[str, str]] = []
+    excused: set[str] = set()
+    for i, stream in enumerate(shape.streams):
+        unread = ("streams", i) in told
+        source = None if unread else probable(stream.source, names)
+        target = None if unread else probable(stream.target, names)
+        excused.update(names if target is None else [target])
+        if source is not None and target is not None and source != target:
+            edges.append((source, target))
+    return edges, frozenset(excused)

@@ -1,0 +1,115 @@
+"""How an infrastructure is written, and what it means."""
+
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import Field
+
+from rheostat.model.documents.text.shape import Amount, Positive, Probability, Shape, Size
+from rheostat.model.network.links import Link, LinkQuality
+from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node, StoreAccess
+
+
+class NodeShape(Shape):
+    """One computing node."""
+
+    name: str = Field(examples=["n1"])
+    """Unique within the infrastructure."""
+    resources: Amount | None = None
+    """Units of resources its replicas may take together; if not given, worker_slots x executors_per_slot."""
+    worker_slots: Size = 1
+    """Worker processes it can run."""
+    executors_per_slot: Size = 1
+    """Replicas a worker process can hold."""
+    speedup: Positive = 1.0
+    """How much faster than the reference processor."""
+    availability: Probability = 1.0
+    """Probability that it is up."""
+    price_per_hour: Amount = 0.0
+    """What renting it costs, in $ per hour, used or not."""
+    region: str = ""
+    """Where it is."""
+    spawn_seconds: Amount = 0.5
+    """Time to start a replica."""
+
+    def value(self) -> Node:
+        """The node."""
+        return Node(**self.model_dump())
+
+
+class QualityShape(Shape):
+    """What a link offers that does not say otherwise."""
+
+    delay_ms: Amount = 0.0
+    """One-way network delay."""
+    transfer_mbps: Positive = 100.0
+    """Data rate for moving code and state, in megabits per second."""
+    price: Amount = 0.0
+    """$ per hour for a flow of one tuple per second."""
+    availability: Probability = 1.0
+    """Probability that it is up."""
+    bandwidth_tps: Positive = float("inf")
+    """Tuples per second it can carry; any number of them if not given."""
+
+    def value(self, default: LinkQuality) -> LinkQuality:
+        """What is said here, and for the rest the default."""
+        said = self.model_fields_set & QualityShape.model_fields.keys()
+        return replace(default, **{name: getattr(self, name) for name in said})
+
+
+class LinkShape(QualityShape):
+    """One physical link."""
+
+    source: str = Field(alias="from", examples=["n1"])
+    """The node at one end."""
+    target: str = Field(alias="to", examples=["n2"])
+    """The node at the other end."""
+    both_ways: bool = True
+    """Whether it also leads back."""
+
+
+class StoreShape(Shape):
+    """How nodes reach the store that code and state travel through."""
+
+    at: str | None = None
+    """The node it runs on; if not given, it is equally far from all."""
+    delay_ms: Amount = 5.0
+    """One way, if it is equally far from all."""
+    transfer_mbps: Positive = 100.0
+    """To and from the store, if it is equally far from all."""
+    local_mbps: Positive = 4000.0
+    """To and from a node's own disk."""
+
+    def value(self) -> StoreAccess:
+        """The access."""
+        return StoreAccess(**self.model_dump())
+
+
+class InfrastructureShape(Shape):
+    """An infrastructure: nodes and what lies between them, given by links, by a matrix of delays or by neither."""
+
+    kind: Literal["infrastructure"]
+    name: str = Field(examples=["lab"])
+    """What it is called."""
+    nodes: list[NodeShape] = Field(examples=[[]])
+    """What there is to run on."""
+    links: list[LinkShape] = Field([])
+    """Physical links; paths between all nodes are found by shortest-path routing."""
+    delays_ms: list[list[Amount]] | None = None
+    """Delays between all nodes: row u, column v is the way from u to v. Either this or links."""
+    default_link: QualityShape = QualityShape()
+    """What a link offers that does not say otherwise."""
+    store: StoreShape = StoreShape()
+    """How nodes reach the store that code and state travel through."""
+
+    def value(self) -> Infrastructure:
+        """The infrastructure; InvalidModel if it contradicts itself."""
+        default = self.default_link.value(LinkQuality())
+        return Infrastructure(
+            self.name,
+            tuple(node.value() for node in self.nodes),
+            tuple(Link(link.source, link.target, link.value(default), link.both_ways) for link in self.links),
+            None if self.delays_ms is None else DelayMatrix(tuple(tuple(row) for row in self.delays_ms)),
+            default,
+            self.store.value(),
+        )

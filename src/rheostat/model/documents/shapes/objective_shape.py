@@ -1,0 +1,137 @@
+"""How an objective is written, and what it means. Weights that are not written are 0."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from rheostat.errors import InvalidModel, Mistake
+from rheostat.model.documents.text.shape import Positive, Shape, Weight
+from rheostat.model.documents.text.written import Path
+from rheostat.model.quality.objective import Bounds, EdrpObjective, Objective, OdpObjective, Range
+from rheostat.model.quality.qos import NetworkMetric
+
+Ends = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+class BoundsShape(Shape):
+    """What a deployment must keep; what is not written is not bounded."""
+
+    response_time_ms: Positive = float("inf")
+    """Not above."""
+    cost_per_hour: Positive = float("inf")
+    """Not above."""
+    downtime_seconds: Positive = float("inf")
+    """Not above."""
+    availability: Weight = 0.0
+    """Not below."""
+
+    def value(self) -> Bounds:
+        """The bounds."""
+        return Bounds(**self.model_dump())
+
+
+class EdrpWeights(Shape):
+    """What matters how much; they sum to 1."""
+
+    response_time: Weight = 0.0
+    cost: Weight = 0.0
+    downtime: Weight = 0.0
+
+
+class OdpWeights(Shape):
+    """What matters how much; they sum to 1."""
+
+    response_time: Weight = 0.0
+    availability: Weight = 0.0
+    network: Weight = 0.0
+
+
+class NormalisersShape(Shape):
+    """The least and the greatest value of each metric; what is not written a planner computes."""
+
+    response_time_ms: Ends | None = None
+    """[least, greatest] in milliseconds."""
+    availability: Ends | None = None
+    """[least, greatest], above 0."""
+    network: Ends | None = None
+    """[least, greatest] of the network metric."""
+
+
+class EdrpShape(Shape):
+    """A cost to minimise, normalised by the bounds."""
+
+    kind: Literal["objective"]
+    form: Literal["edrp"] = Field(examples=["edrp"])
+    """Which paper's form: edrp is a cost to minimise, odp a utility to maximise."""
+    weights: EdrpWeights = Field(examples=[{"response_time": 0.5, "cost": 0.5}])
+    bounds: BoundsShape = BoundsShape()
+
+    def value(self) -> Objective:
+        """The objective; InvalidModel if it contradicts itself."""
+        return EdrpObjective(**self.weights.model_dump(), bounds=self.bounds.value())
+
+
+class OdpShape(Shape):
+    """A utility to maximise, with normalisers of its own."""
+
+    kind: Literal["objective"]
+    form: Literal["odp"] = Field(examples=["odp"])
+    """Which paper's form: edrp is a cost to minimise, odp a utility to maximise."""
+    weights: OdpWeights = Field(examples=[{"response_time": 1}])
+    bounds: BoundsShape = BoundsShape()
+    network_metric: Annotated[NetworkMetric, Field(strict=False)] = NetworkMetric.TRAFFIC
+    """What the weight `network` weighs: traffic, usage or elastic_energy."""
+    normalisers: NormalisersShape = NormalisersShape()
+
+    def value(self) -> Objective:
+        """The objective; InvalidModel if it contradicts itself, ValueError if a range is none."""
+        ends = self.normalisers
+        return OdpObjective(
+            **self.weights.model_dump(),
+            network_metric=self.network_metric,
+            response_time_range=_range(ends.response_time_ms),
+            availability_range=_range(ends.availability),
+            network_range=_range(ends.network),
+            bounds=self.bounds.value(),
+        )
+
+
+ObjectiveShape = EdrpShape | OdpShape
+
+
+def objective_mistakes(shape: ObjectiveShape, told: dict[Path, Mistake]) -> list[Mistake]:
+    """Everything that is wrong with it, apart from what was told already."""
+    found: list[Mistake] = []
+    if isinstance(shape, OdpShape):
+        found = _range_mistakes(shape.normalisers)
+        without = {str(mistake.where[-1]): None for mistake in found}
+        shape = shape.model_copy(update={"normalisers": shape.normalisers.model_copy(update=without)})
+    try:
+        shape.value()
+    except InvalidModel as error:
+        found += error.mistakes
+    # Weights of which one could not be read sum to anything.
+    unread = any(path[0] == "weights" for path in told)
+    found = [mistake for mistake in found if not (unread and mistake.where == ("weights",))]
+    return [_where_it_is_weighed(mistake, shape) for mistake in found]
+
+
+def _where_it_is_weighed(mistake: Mistake, shape: ObjectiveShape) -> Mistake:
+    """A missing bound is told at the weight if there are no bounds at all."""
+    if "has no bound" not in mistake.what or "bounds" in shape.model_fields_set:
+        return mistake
+    return Mistake(("weights", mistake.what.split()[0]), mistake.what, mistake.remedy)
+
+
+def _range_mistakes(ends: NormalisersShape) -> list[Mistake]:
+    found = []
+    for name in NormalisersShape.model_fields:
+        try:
+            _range(getattr(ends, name))
+        except ValueError as error:
+            found.append(Mistake(("normalisers", name), str(error), "write [least, greatest]"))
+    return found
+
+
+def _range(ends: list[float] | None) -> Range | None:
+    return None if ends is None else Range(*ends)

@@ -1,0 +1,4 @@
+"""Infrastructures: nodes, links, stores, coordinates.
+
+It uses `graph`.
+"""

@@ -1,0 +1,55 @@
+"""How far away is an operator at least whose replicas do not fit on one node?
+
+Somebody on a node sends to (or hears from) all replicas of a neighbour, and waits for the farthest. They are nowhere
+nearer than on the nearest nodes that have room for so many, and at least one of two different nodes is another one.
+"""
+
+import numpy as np
+
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, Indices, Instance, Values
+
+
+def ways_to_all(
+    instance: Instance, neighbour: tuple[int, int], taken: float, *, turned: bool, most: int | None = None
+) -> Values:
+    """From every node the least delay to the farthest of m replicas of an operator that are on different nodes.
+
+    `taken` is what whoever is on the node takes of it; `turned`: delays from there, not to there; `most`: how many of
+    them are on one node at most, if that is known. Where there is no room at all, the farthest node counts: such a
+    multiset does not exist, and whoever asks need not know.
+    """
+    operator, m = neighbour
+    most = m if most is None else most
+    # Operators of one size that may be on the same nodes are equally far away.
+    key = (instance.allowed[operator].tobytes(), float(instance.resources[operator]), m, most, taken, turned)
+    if key not in instance.known_ways:
+        instance.known_ways[key] = _ways_to_all(instance, (*neighbour, most), taken, turned=turned)
+    return instance.known_ways[key]
+
+
+def _ways_to_all(instance: Instance, neighbour: tuple[int, int, int], taken: float, *, turned: bool) -> Values:
+    operator, m, most = neighbour
+    network = instance.problem.infrastructure.network.delay_ms
+    delay = network.T if turned else network
+    allowed = instance.allowed[operator]
+    away = np.where(allowed[None, :], delay, np.inf)
+    own = np.arange(len(delay))
+    order = np.argsort(away, axis=1, kind="stable")
+    places = np.take_along_axis(np.repeat(_places(instance, operator, 0.0)[None, :], len(own), axis=0), order, axis=1)
+    here = order == own[:, None]
+    places = np.where(here, _places(instance, operator, taken)[order], places)
+    places = np.minimum(places, most)
+    # At most m - 1 of them are on one node, so that a second one is always counted.
+    held = np.where(here, np.minimum(places, m - 1), places).cumsum(axis=1)
+    last = int(allowed.sum()) - 1
+    farthest = np.where(held[:, last] >= m, (held < m).sum(axis=1), last)
+    return np.asarray(np.take_along_axis(away, order, axis=1)[own, np.minimum(farthest, last)])
+
+
+def _places(instance: Instance, operator: int, taken: float) -> Indices:
+    """How many replicas every node holds beside what is taken of it."""
+    need, room = instance.resources[operator], instance.problem.infrastructure.capacities - taken
+    many = np.full(len(room), instance.most_replicas, dtype=np.int64)
+    if need > 0:
+        many = np.minimum(many, np.floor((np.maximum(room, 0.0) + TOLERANCE) / need).astype(np.int64))
+    return np.where(instance.allowed[operator], many, 0)

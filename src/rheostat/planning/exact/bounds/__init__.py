@@ -1,0 +1,4 @@
+"""Lower bounds of the objective, and the multisets that they leave.
+
+It uses no other room of `exact`.
+"""

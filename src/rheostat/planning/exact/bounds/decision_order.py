@@ -1,0 +1,43 @@
+"""Who can be decided last?
+
+An operator beside the path is mostly heard long before the path arrives: then all its nodes are equally good, and a
+search that decides it on the way repeats everything after it for each of them. Decided last, it is tried only where the
+path alone is good enough. Until then nobody waits for it, which only lowers the bounds.
+"""
+
+import numpy as np
+
+from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.exact.bounds.choice_levels import OptionLevel, Prices
+from rheostat.planning.exact.bounds.elimination import Structure
+from rheostat.planning.exact.bounds.lagrangian import Bound, along, bound_with
+
+_MOST_FLOW = 0.25
+"""Share of the flow through an operator beside the path from which on it is decided where it is needed."""
+
+
+def beside(instance: Instance, path: tuple[int, ...]) -> tuple[int, ...]:
+    """The operators that hear and are heard by operators on the path only.
+
+    None where links are limited: what an operator sends is counted when it is decided, not when others are.
+    """
+    if np.isfinite(instance.problem.infrastructure.network.bandwidth_tps).any():
+        return ()
+    near: list[set[int]] = [set() for _ in instance.names]
+    for i, j in instance.edges.tolist():
+        near[i].add(j)
+        near[j].add(i)
+    return tuple(i for i in range(len(near)) if i not in path and near[i] <= set(path))
+
+
+def bound_for_search(options: OptionLevel, structure: Structure, prices: Prices, path: tuple[int, ...]) -> Bound:
+    """Messages in the order of the search: operators beside the path last, unless much of the flow goes through them.
+
+    All flow is on the path then. A share of it that went by way of an operator that nobody waits for yet would be paid
+    twice, by its delay and by the time others wait.
+    """
+    instance, last = options.instance, beside(options.instance, path)
+    if not last or 2 * len(path) <= len(instance.names) or prices.through[list(last)].max() > _MOST_FLOW:
+        return bound_with(options, structure.affordable(instance.edges, options.sizes()), prices)
+    late = Structure.of(len(instance.names), instance.edges, path, last).affordable(instance.edges, options.sizes())
+    return bound_with(options, late, along(instance, list(path), prices.capacity, prices.response))

@@ -1,0 +1,183 @@
+"""The hot loop of `growing`: multisets replica by replica, each part with what it costs the path at least."""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from rheostat.planning.encoded.encoded_problem import Flags, Indices, Values
+
+
+class Side(NamedTuple):
+    """The stand-ins next to an operator on one side of it, the cheapest first; none at an end of the path."""
+
+    least: Values
+    """Cost of the path up to (or from) each stand-in, its own included."""
+    delay: Values
+    """[choice here, stand-in]: weighed delay of the stream between them."""
+    pair: Values
+    """[choice here, stand-in]: what else the stream adds."""
+    least_pair: Values
+    """[stand-in]: the least of these over all choices here."""
+
+
+class Soil(NamedTuple):
+    """The choices of an operator for spread multisets of one size, in ascending order of `values`."""
+
+    values: Values
+    """F at least with each as a member, by what is known already: the mean over a multiset counts."""
+    own: Values
+    """Cost of each by itself."""
+    fits: Indices
+    """Replicas that its node holds."""
+    least: int
+    """Replicas that the node with the most of them has at least."""
+    before: Side
+    after: Side
+
+
+@numba.njit(cache=True)
+def _beside(side: Side, members: Indices, many: int, size: int, most: float) -> float:  # pragma: no cover - compiled
+    """Least cost on one side of a multiset of which some members are known, or `most` if it is not below that."""
+    best = most
+    for a in range(len(side.least)):
+        if side.least[a] >= best:
+            break
+        far, total = 0.0, (size - many) * side.least_pair[a]
+        for k in range(many):
+            far = max(far, side.delay[members[k], a])
+            total += side.pair[members[k], a]
+        best = min(best, side.least[a] + far + total / size)
+    return best
+
+
+@numba.njit(cache=True)
+def _go_together(soil: Soil, size: int, dear: float) -> Flags:  # pragma: no cover - compiled
+    """[choice, choice]: whether the path could afford a multiset with both. Most of what grows fails by two of it."""
+    count, members = len(soil.own), np.zeros(2, dtype=np.int64)
+    together = np.ones((count, count), dtype=np.bool_)
+    least_own = soil.own.min() if count else 0.0
+    for k in range(count):
+        for other in range(k + 1):
+            members[0], members[1] = k, other
+            left = dear - (soil.own[k] + soil.own[other] + (size - 2) * least_own) / size
+            if len(soil.before.least):
+                left -= _beside(soil.before, members, 2, size, max(left, 0.0))
+            fits = left > 0.0
+            if fits and len(soil.after.least):
+                fits = _beside(soil.after, members, 2, size, left) < left
+            together[k, other] = together[other, k] = fits
+    return together
+
+
+@numba.njit(cache=True)
+def _with_all(together: Flags, pick: Indices, depth: int) -> bool:  # pragma: no cover - compiled
+    """Whether the last of some picked choices goes together with those before it."""
+    fits = True
+    for before in range(depth):
+        fits = fits and together[pick[before], pick[depth]]
+    return fits
+
+
+class Near(NamedTuple):
+    """The stand-ins on one side that a part of a multiset can still afford, a row per number of its members."""
+
+    at: Indices
+    far: Values
+    """Weighed delay to the farthest member."""
+    pair: Values
+    """What else the streams of all members add."""
+    left: Indices
+    """How many there are."""
+
+
+@numba.njit(cache=True)
+def _all_near(side: Side, size: int) -> Near:  # pragma: no cover - compiled
+    """Before anybody is a member."""
+    shape = (size + 1, len(side.least))
+    near = Near(np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape), np.zeros(size + 1, dtype=np.int64))
+    near.at[0, :] = np.arange(len(side.least))
+    near.left[0] = len(side.least)
+    return near
+
+
+@numba.njit(cache=True)
+def _with_member(
+    side: Side, near: Near, member: tuple[int, int], size: int, most: float
+) -> float:  # pragma: no cover - compiled
+    """Least cost on one side with one more member, `most` if it is not below that. Who is too far is not asked again.
+
+    Neither what a stand-in costs ever falls while a multiset grows, nor does `most` rise.
+    """
+    (k, many), best, count = member, most, 0
+    for r in range(near.left[many - 1]):
+        a = near.at[many - 1, r]
+        if side.least[a] >= most:
+            break
+        far, pair = max(near.far[many - 1, r], side.delay[k, a]), near.pair[many - 1, r] + side.pair[k, a]
+        cost = side.least[a] + far + (pair + (size - many) * side.least_pair[a]) / size
+        if cost < most:
+            near.at[many, count], near.far[many, count], near.pair[many, count] = a, far, pair
+            count += 1
+            best = min(best, cost)
+    near.left[many] = count
+    return best
+
+
+@numba.njit(cache=True)
+def grown_below(
+    soil: Soil, size: int, limits: tuple[float, float], most: int
+) -> Indices:  # pragma: no cover - compiled
+    """All multisets of choices, not decreasing, that are below both limits; at most `most` + 1 of them.
+
+    The limits are of the mean over `values`, and of the cost of the path. A part of a multiset waits for no more than
+    the whole does: what is too dear already does not get any better, however it grows.
+    """
+    limit, dear = limits
+    together = _go_together(soil, size, dear)
+    rows = np.empty((64, size), dtype=np.int64)
+    count, depth = 0, 0
+    pick = np.zeros(size, dtype=np.int64)
+    total, own, after = np.zeros(size + 1), np.zeros(size + 1), np.zeros(size + 1)
+    before_near, after_near = _all_near(soil.before, size), _all_near(soil.after, size)
+    heaviest = np.zeros(size + 1, dtype=np.int64)
+    least_own = soil.own.min() if len(soil.own) else 0.0
+    pick[0] = -1
+    while depth >= 0 and count <= most:
+        pick[depth] += 1
+        k = pick[depth]
+        if k >= len(soil.values) or (total[depth] + soil.values[k] * (size - depth)) / size >= limit:
+            depth -= 1
+            continue
+        repeated = 1
+        while repeated <= depth and pick[depth - repeated] == k:
+            repeated += 1
+        many = depth + 1
+        heaviest[many] = max(heaviest[depth], repeated)
+        # The last one can still be repeated.
+        if max(heaviest[many], repeated + size - many) < soil.least:
+            continue
+        if repeated > soil.fits[k] or not _with_all(together, pick, depth):
+            continue
+        own[many] = own[depth] + soil.own[k]
+        left = dear - (own[many] + (size - many) * least_own) / size
+        before = 0.0
+        if len(soil.before.least):
+            before = _with_member(soil.before, before_near, (k, many), size, left - after[depth])
+        after[many] = 0.0
+        if len(soil.after.least) and before + after[depth] < left:
+            after[many] = _with_member(soil.after, after_near, (k, many), size, left - before)
+        if before + max(after[many], after[depth]) >= left:
+            continue
+        total[many] = total[depth] + soil.values[k]
+        if many == size:
+            if count == len(rows):
+                larger = np.empty((2 * len(rows), size), dtype=np.int64)
+                larger[:count] = rows
+                rows = larger
+            rows[count] = pick
+            count += 1
+        else:
+            depth += 1
+            pick[depth] = k - 1
+    return rows[:count]

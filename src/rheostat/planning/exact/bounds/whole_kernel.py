@@ -1,0 +1,190 @@
+"""The hot loops of `whole_path`: dynamic programming along one path from multiset to multiset.
+
+Neighbours on the path meet with all their replicas: the farthest pair counts, and both must have room. What lies beyond
+the neighbour is known twice, by its own value and by the stand-ins' memory of full nodes; the greater counts.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from rheostat.planning.encoded.encoded_problem import Indices, Values
+from rheostat.planning.exact.bounds.path_kernel import Way
+
+
+class Links(NamedTuple):
+    """What happens between two nodes."""
+
+    delay: Values
+    """Times the weight of a millisecond."""
+    rate_terms: Values
+    pair_terms: Values
+
+
+class Chain(NamedTuple):
+    """The multisets of all positions of a path, one position after the other."""
+
+    start: Indices
+    """Multisets of position p are start[p] up to start[p + 1]."""
+    nodes: Indices
+    """A row per multiset, -1 after the last replica."""
+    size: Indices
+    own: Values
+    """Cost of a multiset by itself."""
+    stand_in: Indices
+    """[row, replica]: the candidate of the path that stands for it."""
+    need: Indices
+    """Units of a replica, by position."""
+    rate: Values
+    """Of the stream that leaves a position."""
+    hop: Values
+    """[position, 0 or 1]: milliseconds of a hop to the next position, on other nodes or on the same."""
+    links: Links
+    weight: float
+    """Of a millisecond."""
+
+
+@numba.njit(cache=True)
+def _seen_from(c: Chain, row: int, position: int, forward: bool, seen: Values) -> float:  # pragma: no cover - compiled
+    """seen[0, v]: the farthest replica from v; [1, v] the mean of what a tuple costs; [2, v] the links. Their least."""
+    least = 1e30
+    for v in range(seen.shape[1]):
+        far, total, log = 0.0, 0.0, 0.0
+        for k in range(c.size[row]):
+            u = c.nodes[row, k]
+            a, b = (u, v) if forward else (v, u)
+            far = max(far, c.links.delay[a, b])
+            total += c.links.rate_terms[a, b]
+            log += c.links.pair_terms[a, b]
+        seen[0, v], seen[1, v], seen[2, v] = far, c.rate[position] * total / c.size[row], log
+        least = min(least, far + seen[1, v] + min(log, 0.0) * c.nodes.shape[1])
+    return least
+
+
+@numba.njit(cache=True)
+def _between(c: Chain, rows: tuple[int, int], position: int, seen: Values) -> float:  # pragma: no cover - compiled
+    """A stream between the multiset that was looked at and another one."""
+    row, other = rows
+    far, total, log = 0.0, 0.0, 0.0
+    same = c.size[row] == c.size[other]
+    for k in range(c.size[other]):
+        v = c.nodes[other, k]
+        far = max(far, seen[0, v])
+        total += seen[1, v]
+        log += seen[2, v]
+        same = same and c.nodes[row, k] == v
+    hop = c.hop[position, 1] if same else c.hop[position, 0]
+    return float(far + total / c.size[other] + log + c.weight * hop)
+
+
+@numba.njit(cache=True)
+def _farthest(c: Chain, other: int, seen: Values) -> float:  # pragma: no cover - compiled
+    """The farthest replica of another multiset: most pairs are too far from each other for the rest to matter."""
+    far = 0.0
+    for k in range(c.size[other]):
+        far = max(far, seen[0, c.nodes[other, k]])
+    return far
+
+
+@numba.njit(cache=True)
+def _has_room(w: Way, c: Chain, row: int, need: int, used: Indices) -> bool:  # pragma: no cover - compiled
+    """Whether a multiset fits beside what is used; it is counted in any case."""
+    fits = True
+    for k in range(c.size[row]):
+        u = c.nodes[row, k]
+        used[u] += need
+        fits = fits and used[u] <= w.room[u]
+    return fits
+
+
+@numba.njit(cache=True)
+def _freed(c: Chain, row: int, need: int, used: Indices) -> None:  # pragma: no cover - compiled
+    for k in range(c.size[row]):
+        used[c.nodes[row, k]] -= need
+
+
+@numba.njit(cache=True)
+def _remembered(w: Way, after: Values, c: Chain, row: int, used: Indices) -> float:  # pragma: no cover - compiled
+    """What comes after a multiset costs at least, by its stand-ins, given what is used of the nodes nearby."""
+    rest = 0.0
+    for k in range(c.size[row]):
+        u, code = w.node[c.stand_in[row, k]], 0
+        for g in range(w.near.shape[1]):
+            v = w.near[u, g]
+            if v < 0:
+                break
+            code += min(used[v], w.radix[u, g] - 1) * w.stride[u, g]
+        rest += after[w.values[c.stand_in[row, k]] + code]
+    return float(rest / c.size[row])
+
+
+@numba.njit(cache=True)
+def _lowest_besides_delay(c: Chain) -> float:  # pragma: no cover - compiled
+    """What a stream adds at least, its delay apart; nothing unless some term is negative."""
+    pairs = c.nodes.shape[1] * c.nodes.shape[1]
+    return float(min(0.0, c.links.pair_terms.min()) * pairs + min(0.0, c.links.rate_terms.min() * c.rate.max()))
+
+
+@numba.njit(cache=True)
+def rest_of_multisets(
+    w: Way, after: Values, c: Chain, position: int, known: tuple[Values, Values]
+) -> Values:  # pragma: no cover - compiled
+    """Least cost after every multiset of a position, or `most` if it is not below that."""
+    later, most = known
+    first, last = c.start[position + 1], c.start[position + 2]
+    base = c.own[first:last] + later
+    order = np.argsort(base)
+    seen, used, found = np.empty((3, len(w.room))), np.zeros(len(w.room), dtype=np.int64), most.copy()
+    lowest = _lowest_besides_delay(c)
+    for at in range(len(most)):
+        row, best = c.start[position] + at, most[at]
+        least = _seen_from(c, row, position, True, seen)
+        _has_room(w, c, row, c.need[position], used)
+        for b in order:
+            if base[b] + least >= best:
+                break
+            other = first + b
+            if base[b] + _farthest(c, other, seen) + lowest >= best:
+                continue
+            cost = c.own[other] + _between(c, (row, other), position, seen)
+            if cost + later[b] >= best:
+                continue
+            if _has_room(w, c, other, c.need[position + 1], used):
+                best = min(best, cost + max(later[b], _remembered(w, after, c, other, used)))
+            _freed(c, other, c.need[position + 1], used)
+        _freed(c, row, c.need[position], used)
+        found[at] = best
+    return found
+
+
+@numba.njit(cache=True)
+def cost_up_to_multisets(
+    w: Way, c: Chain, position: int, known: tuple[Values, Values]
+) -> Values:  # pragma: no cover - compiled
+    """Least cost up to every multiset of a position, its own not included, or `most` if it is not below that."""
+    before, most = known
+    first, last = c.start[position - 1], c.start[position]
+    base = c.own[first:last] + before
+    order = np.argsort(base)
+    seen, used, found = np.empty((3, len(w.room))), np.zeros(len(w.room), dtype=np.int64), most.copy()
+    lowest = _lowest_besides_delay(c)
+    for at in range(len(most)):
+        row, best = c.start[position] + at, most[at]
+        least = _seen_from(c, row, position - 1, False, seen)
+        _has_room(w, c, row, c.need[position], used)
+        for b in order:
+            if base[b] + least >= best:
+                break
+            other = first + b
+            if base[b] + _farthest(c, other, seen) + lowest >= best:
+                continue
+            cost = base[b] + _between(c, (row, other), position - 1, seen)
+            if cost >= best:
+                continue
+            if _has_room(w, c, other, c.need[position - 1], used):
+                best = cost
+            _freed(c, other, c.need[position - 1], used)
+        _freed(c, row, c.need[position], used)
+        found[at] = best
+    return found

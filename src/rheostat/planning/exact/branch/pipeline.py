@@ -1,0 +1,225 @@
+"""One operator after the other, one replica each: ODP's sequential application.
+
+Along a pipeline everything adds up, response time too. So two ways to the same node that leave the same room
+everywhere differ only in what they cost so far, and the cheaper one is enough. Ways are extended position by position,
+those that cannot become better than what is known (`path_bound` says what the rest costs at least) are dropped. If
+too many are left, only the most promising go on: then the answer may miss the optimum, and the cheapest way that was
+dropped is the bound. Widths grow until nothing has to be dropped.
+"""
+
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rheostat.model.graph.deployment import Deployment
+from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.encoded.encoded_problem import Flags, Indices, Instance, Values
+from rheostat.planning.exact.bounds.choice_levels import NodeLevel
+from rheostat.planning.exact.bounds.elimination import HUGE
+from rheostat.planning.exact.bounds.lagrangian import along, room
+from rheostat.planning.exact.bounds.path_bound import Climb, PathBound, affordable_slots, path_bound, unit_size
+from rheostat.planning.exact.branch.incumbent import Found, Told, enough
+
+_WIDTHS = (100, 1_000, 100_000)
+_STEPS = 3_000_000
+
+
+def is_pipeline(instance: Instance) -> bool:
+    """Whether the method applies: the shape, one replica each, resources in whole units, and nothing else bounded."""
+    problem, size = instance.problem, len(instance.names)
+    bounds = problem.objective.bounds
+    shape = sorted(map(tuple, instance.edges.tolist())) == [(i, i + 1) for i in range(size - 1)]
+    in_units = instance.resources / unit_size(instance)
+    free = (
+        not isfinite(bounds.response_time_ms)
+        and not isfinite(bounds.cost_per_hour)
+        and bounds.availability == 0
+        and not problem.hop_ms
+        and not (problem.current and (instance.coefficients.downtime > 0 or isfinite(bounds.downtime_seconds)))
+        and not np.isfinite(problem.infrastructure.network.bandwidth_tps).any()
+    )
+    return size > 2 and shape and instance.most_replicas == 1 and free and np.allclose(in_units, np.round(in_units))
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """Partial deployments that end at the same position."""
+
+    candidate: Indices
+    """Where each ends, as a candidate of the path."""
+    used: NDArray[np.int16]
+    """Units taken of every node, a row per way; small numbers, since there are many."""
+    cost: Values
+    least: Values
+    """Of the whole way, rest included."""
+    before: Indices
+    """The way it extends, by its row at the position before."""
+    key: Indices
+    """Equal for ways with the same end and the same use of all nodes, and mostly for these only."""
+
+
+def explored_pipeline(instance: Instance, found: Found, clock: Clock, told: Told) -> Found:
+    """Wider and wider, until nothing is dropped or the time is over."""
+    level, path = NodeLevel(instance), tuple(range(len(instance.names)))
+    found = replace(found, note="pipeline", generated=sum(level.sizes()))
+    if min(level.sizes()) == 0:
+        return replace(found, lower=inf, complete=True)
+    prices = along(instance, list(path), np.zeros(len(instance.node_names)))
+    climb = Climb(affordable_slots(level, path, _STEPS), 10, enough(instance, found.upper))
+    bound = path_bound(level, path, prices, climb, clock)
+    found = replace(found, lower=min(bound.value, found.upper))
+    for number, width in enumerate(_WIDTHS):
+        if bound.value >= enough(instance, found.upper):
+            return replace(found, lower=min(max(found.lower, bound.value), found.upper), complete=True)
+        if clock.is_over():
+            return found
+        found = _widened(instance, bound, width, found, clock)
+        told(found)
+        if found.complete or clock.is_over():
+            return found
+        bound = _sharpened(
+            level,
+            bound,
+            Climb(0, 3 if number == 0 else 0, enough(instance, found.upper)),
+            _STEPS * 2 ** (number + 1),
+            clock,
+        )
+        found = replace(found, lower=min(max(found.lower, bound.value), found.upper))
+    return found
+
+
+def _sharpened(level: NodeLevel, bound: PathBound, climb: Climb, steps: int, clock: Clock) -> PathBound:
+    """The bound again, only with nodes that can be in something better, and with more of them remembered.
+
+    With one replica each a node stands for itself, so nothing is lost with those that are left out.
+    """
+    spare = room(level.instance, bound.prices)
+    for i, marginal in enumerate(bound.node_marginals()):
+        level.keep(i, np.asarray(marginal - spare < climb.target))
+    if min(level.sizes()) == 0:
+        return replace(bound, value=climb.target)
+    slots = affordable_slots(level, bound.path, steps)
+    return path_bound(level, bound.path, bound.prices, replace(climb, slots=slots), clock)
+
+
+def _widened(instance: Instance, bound: PathBound, width: int, found: Found, clock: Clock) -> Found:
+    """One pass that keeps at most so many ways."""
+    goal, dropped = enough(instance, found.upper), inf
+    ways = _first(instance, bound, goal)
+    # Of the positions before, only what tells the way back is kept.
+    layers = [(ways.candidate, ways.before)]
+    for position in range(1, len(instance.names)):
+        if clock.is_over():
+            return found
+        ways = _extended(bound, position, ways, goal)
+        if len(ways.cost) > width:
+            order = np.argsort(ways.least, kind="stable")
+            dropped = min(dropped, float(ways.least[order[width]]))
+            ways = _rows(ways, order[:width])
+        layers.append((ways.candidate, ways.before))
+        if not len(ways.cost):
+            break
+    found = replace(found, explored=found.explored + sum(len(candidate) for candidate, _ in layers))
+    if len(layers) == len(instance.names) and len(ways.cost):
+        values = _values(instance, bound, ways)
+        best = int(np.argmin(values))
+        if values[best] < found.upper - 1e-12:
+            deployment = _traced(instance, bound, layers, best)
+            found = replace(found, deployment=deployment, upper=float(values[best]))
+    lower = min(max(found.lower, min(dropped, goal)), found.upper)
+    return replace(found, lower=lower, complete=dropped >= enough(instance, found.upper))
+
+
+def _values(instance: Instance, bound: PathBound, ways: _Ways) -> Values:
+    """F of complete ways: what the prices gave back for room that is not used is taken back."""
+    spare = instance.problem.infrastructure.capacities[None, :] - ways.used * unit_size(instance)
+    return np.asarray(ways.cost + spare @ bound.prices.capacity)
+
+
+def _factors(bound: PathBound) -> Indices:
+    """Of the keys: one per node, and one for the candidate a way ends with."""
+    return np.random.default_rng(0).integers(1, 2**40, len(bound.way.room) + 1)
+
+
+def _first(instance: Instance, bound: PathBound, goal: float) -> _Ways:
+    way, factors = bound.way, _factors(bound)
+    candidate = np.arange(way.start[0], way.start[1])
+    nodes, need = way.node[candidate], way.need[candidate]
+    used = np.zeros((len(candidate), len(instance.node_names)), dtype=np.int16)
+    used[np.arange(len(candidate)), nodes] = need
+    cost = way.own[candidate] - room(instance, bound.prices)
+    codes = need * way.stride[nodes, 0]
+    least = cost + np.where(need <= way.room[nodes], bound.after[way.values[candidate] + codes], HUGE)
+    ways = _Ways(candidate, used, cost, least, np.full(len(candidate), -1), factors[nodes] * need)
+    return _rows(ways, np.nonzero(ways.least < goal)[0])
+
+
+def _extended(bound: PathBound, position: int, ways: _Ways, goal: float) -> _Ways:
+    """Every way by every candidate next that has room; of equals the cheapest."""
+    way, factors = bound.way, _factors(bound)
+    width = way.start[position + 1] - way.start[position]
+    rows = way.between[position - 1] + (ways.candidate - way.start[position - 1]) * width
+    parts = []
+    for k in range(width):
+        j = int(way.start[position] + k)
+        v, need = int(way.node[j]), int(way.need[j])
+        open_ = np.nonzero(ways.used[:, v] + need <= way.room[v])[0]
+        cost = ways.cost[open_] + way.tables[rows[open_] + k] + way.own[j]
+        # The rest costs least if nothing is taken: who is too dear even then need not be looked at.
+        open_, cost = _cheap(cost + bound.after[way.values[j]] < goal, open_, cost)
+        near = way.near[v][way.near[v] >= 0]
+        digits = ways.used[open_[:, None], near[None, :]].astype(np.int64)
+        digits[:, 0] += need
+        code = np.minimum(digits, way.radix[v, : len(near)] - 1) @ way.stride[v, : len(near)]
+        least = cost + bound.after[way.values[j] + code]
+        open_, cost, least = _cheap(least < min(goal, HUGE / 2), open_, cost, least)
+        used = ways.used[open_]
+        used[:, v] += need
+        parts.append(_Ways(np.full(len(open_), j), used, cost, least, open_, ways.key[open_] + factors[v] * need))
+    joined = _Ways(
+        np.concatenate([part.candidate for part in parts]),
+        np.concatenate([part.used for part in parts]),
+        np.concatenate([part.cost for part in parts]),
+        np.concatenate([part.least for part in parts]),
+        np.concatenate([part.before for part in parts]),
+        np.concatenate([part.key for part in parts]),
+    )
+    return _cheapest_of_equals(joined, int(factors[-1]))
+
+
+def _cheap(keep: Flags, *columns: Any) -> tuple[Any, ...]:
+    """The same rows of all columns."""
+    return tuple(column[keep] for column in columns)
+
+
+def _cheapest_of_equals(ways: _Ways, factor: int) -> _Ways:
+    """Ways with the same end and the same use of all nodes: only the cheapest can matter."""
+    key = ways.key + ways.candidate * factor
+    order = np.lexsort((ways.cost, key))
+    key = key[order]
+    at = np.nonzero(key[1:] == key[:-1])[0]
+    # Equal keys are only a hint: what is dropped must be equal in truth.
+    same = (ways.candidate[order[at]] == ways.candidate[order[at + 1]]) & (
+        ways.used[order[at]] == ways.used[order[at + 1]]
+    ).all(axis=1)
+    keep = np.ones(len(order), dtype=bool)
+    keep[at[same] + 1] = False
+    return _rows(ways, order[keep])
+
+
+def _rows(ways: _Ways, rows: Indices) -> _Ways:
+    return _Ways(
+        ways.candidate[rows], ways.used[rows], ways.cost[rows], ways.least[rows], ways.before[rows], ways.key[rows]
+    )
+
+
+def _traced(instance: Instance, bound: PathBound, layers: list[tuple[Indices, Indices]], row: int) -> Deployment:
+    """The deployment that a way stands for: back from its end."""
+    chosen: list[tuple[int, ...]] = []
+    for candidate, before in reversed(layers):
+        chosen.insert(0, (int(bound.way.node[candidate[row]]),))
+        row = int(before[row])
+    return instance.deployment(chosen)

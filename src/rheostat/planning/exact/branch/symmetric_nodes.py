@@ -1,0 +1,146 @@
+"""What if delays are bounded but not weighed? Then nodes are alike but for how late an answer may come.
+
+Two questions are easier apart than together: how cheap is it if it may be as late as it likes (then equal nodes can be
+exchanged, and the first of them are enough), and how fast can it be whatever it costs (the path tells). Together they
+are weak as long as it is open who has how many replicas: one more makes up for any delay, and a mean over the numbers
+needs a tenth of it. So where cheap deployments are late, they are looked at number by number.
+"""
+
+from dataclasses import replace
+from math import inf, isfinite
+
+import numpy as np
+
+from rheostat.model.quality.objective import EdrpObjective
+from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.encoded.candidates import Candidates, of_rows, paused
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, Indices, Instance
+from rheostat.planning.encoded.symmetry import classes
+from rheostat.planning.exact.branch.incumbent import Found
+from rheostat.planning.exact.branch.subproblem import Part, narrowed, searched_among
+
+_MOST_NUMBERS = 100
+"""Ways to give every operator a number of replicas beyond which they are not looked at one by one."""
+_LATE = 1e-7
+"""Relative slack of the bound of the response time, well above the model's tolerance."""
+
+
+def searched(part: Part, found: Found, clock: Clock) -> tuple[Found, float]:
+    """What is known after the search, and a lower bound of everything in the part."""
+    nothing = part.goal + part.paid
+    if min(len(c) for c in part.candidates) == 0 or part.relaxed.lower >= part.goal:
+        return found, nothing
+    if _nodes_are_alike(part.instance):
+        first = _on_first_nodes(part)
+        # Few that are in time are searched sooner than all that may be late.
+        if part.however_late is None or _together(first) <= _together(part):
+            found, has_none = _has_none_however_late(part, first, found, clock)
+            if has_none:
+                return found, nothing
+    return searched_among(part, found, clock)
+
+
+def _together(part: Part) -> int:
+    return sum(map(len, part.candidates))
+
+
+def by_numbers_of_replicas(part: Part, found: Found, clock: Clock) -> tuple[Found, list[Part]]:
+    """Parts that hold everything below the limit, with less to choose from than the whole; none if there is nothing.
+
+    Downtimes need not be known yet.
+    """
+    if not _nodes_are_alike(part.instance):
+        return found, [part]
+    numbers = _numbers_of_replicas(part)
+    if len(numbers) == 0:
+        return found, []
+    # If the cheapest numbers are too cheap to be in time, so is the whole: that need not be asked.
+    for asked in (_with_sizes(part, numbers[0]), part):
+        found, has_none = _has_none_however_late(asked, _on_first_nodes(asked), found, clock)
+        if not has_none:
+            break
+    if has_none:
+        return found, []
+    if not isfinite(part.instance.problem.objective.bounds.response_time_ms) or len(numbers) > _MOST_NUMBERS:
+        return found, [part]
+    parts = (_in_time(_with_sizes(part, sizes), clock) for sizes in numbers)
+    return found, [one for one in parts if one is not None]
+
+
+def _nodes_are_alike(instance: Instance) -> bool:
+    """Whether it may pay to look for something better without the bound of the response time first."""
+    return instance.coefficients.response == 0 and not instance.problem.restriction and not instance.problem.hop_ms
+
+
+def _has_none_however_late(part: Part, first: Part, found: Found, clock: Clock) -> tuple[Found, bool]:
+    """Whether nothing is below the limit even without the bound of the response time."""
+    tried, below = searched_among(first, found, clock, exchangeable=True)
+    return replace(found, explored=tried.explored), below >= part.goal + part.paid
+
+
+def _on_first_nodes(part: Part) -> Part:
+    """Without the multisets on nodes that are not needed: of nodes that can be exchanged, the first are enough.
+
+    Delays tell such nodes apart, so there is no bound of the response time here, nor a price of being late; and what
+    is left out for being late is in again, since it is as cheap as what it can be exchanged for.
+    """
+    objective = part.instance.problem.objective
+    free = replace(objective, bounds=replace(objective.bounds, response_time_ms=inf))
+    instance = Instance(replace(part.instance.problem, objective=free))
+    number = classes(instance)
+    rank = np.array([int((number[:u] == number[u]).sum()) for u in range(len(number))])
+    options = part.candidates if part.however_late is None else part.however_late
+    replicas = sum(int(c.size.max(initial=0)) for c in options)
+    first = np.append(rank < replicas, True)
+    kept = [c.rows(np.nonzero(first[c.nodes].all(axis=1))[0]) for c in options]
+    if part.however_late is not None:
+        longest = max(float(c.downtime.max()) for c in part.candidates)
+        kept = [paused(part.instance, i, c) for i, c in enumerate(kept)]
+        kept = [c.rows(np.nonzero(c.downtime <= longest + TOLERANCE)[0]) for c in kept]
+    return replace(part, instance=instance, candidates=kept, narrowed=None, however_late=None)
+
+
+def _numbers_of_replicas(part: Part) -> Indices:
+    """A row per way to give operators numbers of replicas that may be cheap and fast enough, the cheapest first."""
+    numbers, cost, wait = np.zeros((1, 0), dtype=np.int64), np.zeros(1), np.zeros(1)
+    for i, options in enumerate(part.candidates):
+        sizes = np.unique(options.size)
+        least = np.array([options.term[options.size == m].min() for m in sizes])
+        pause = np.array([options.latency[options.size == m].min() for m in sizes])
+        on_path = float(i in part.relaxed.path)
+        numbers = np.column_stack([np.repeat(numbers, len(sizes), axis=0), np.tile(sizes, len(numbers))])
+        cost = np.repeat(cost, len(sizes)) + np.tile(least, len(cost))
+        wait = np.repeat(wait, len(sizes)) + on_path * np.tile(pause, len(wait))
+        bound = part.instance.problem.objective.bounds.response_time_ms
+        keep = (cost + _rest(part, i) < part.goal) & (wait <= bound * (1 + _LATE))
+        numbers, cost, wait = numbers[keep], cost[keep], wait[keep]
+    return np.asarray(numbers[np.argsort(cost, kind="stable")])
+
+
+def _rest(part: Part, operator: int) -> float:
+    """What the replicas of all operators after this one cost at least."""
+    return float(sum(options.term.min() for options in part.candidates[operator + 1 :]))
+
+
+def _with_sizes(part: Part, sizes: Indices) -> Part:
+    kept = [c.rows(np.nonzero(c.size == m)[0]) for c, m in zip(part.candidates, sizes.tolist(), strict=True)]
+    return replace(part, candidates=kept, narrowed=None)
+
+
+def _in_time(part: Part, clock: Clock) -> Part | None:
+    """Without the multisets with which every answer would be late, whatever it costs; None if nothing is left."""
+    problem = part.instance.problem
+    bounds = problem.objective.bounds
+    fast = replace(problem, objective=EdrpObjective(1.0, 0.0, 0.0, bounds), limits=replace(problem.limits, gap=0.0))
+    free = [replace(c, term=np.zeros(len(c))) for c in part.candidates]
+    asked = replace(part, instance=Instance(fast), candidates=free, limit=1.0 + _LATE, narrowed=None)
+    left = narrowed(asked, clock)
+    if left is None:
+        return None
+    in_time = [_costed(part.instance, i, c) for i, c in enumerate(left.candidates)]
+    return replace(part, candidates=in_time, however_late=part.candidates)
+
+
+def _costed(instance: Instance, operator: int, options: Candidates) -> Candidates:
+    """Multisets with what they cost, after they were looked at as if they cost nothing."""
+    return replace(of_rows(instance, operator, options.nodes), downtime=options.downtime)

@@ -1,0 +1,87 @@
+"""The proven optimum of ODP and EDRP on any graph, or the best found with a proven bound.
+
+1. `local_search` gives a feasible deployment to begin with; it is checked like any other.
+2. `lagrangian` bounds what single nodes can reach (`levels` says why that bounds the multisets, too).
+3. `filtering` generates only the multisets that could be part of something better.
+4. `search` explores these by branch and bound. It is exact whatever the bounds are worth: they only decide how long
+   it takes. Node capacity, links, all bounds, downtime and the price of a hop are computed exactly on the way.
+"""
+
+from dataclasses import dataclass, field, replace
+from math import inf, isfinite
+
+import numpy as np
+
+from rheostat.model.graph.deployment import Deployment
+from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.outcome import Effort, Outcome, Status, answer, relative_gap
+from rheostat.planning.contract.planner import SILENT, Progress
+from rheostat.planning.contract.problem import Problem
+from rheostat.planning.encoded.conflict import explained
+from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.normalisers import normalised
+from rheostat.planning.exact.branch.branch_and_bound import explored
+from rheostat.planning.exact.branch.incumbent import Found
+from rheostat.planning.exact.jit_warm_up import made_ready
+from rheostat.planning.solvers.local_search import LocalSearch, improved
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """Finds the optimum and proves it, in the time it is given."""
+
+    beginning: LocalSearch = field(default_factory=lambda: LocalSearch(rounds=6_000, restarts=12))
+    """Where the first feasible deployment comes from."""
+    explains: bool = True
+    """Whether it looks for the conflict in an infeasible problem."""
+
+    def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
+        """The optimum, or the best found in time with its gap, or why there is none."""
+        made_ready(progress)
+        clock = Clock(problem.limits.seconds)
+        instance = Instance(normalised(problem))
+        if not _has_choices(instance):
+            return self._infeasible(instance, Effort(clock.seconds()))
+        first = improved(instance, _shortened(self.beginning, instance), clock)
+        if first is not None:
+            progress.report(_value(instance, first), None, inf)
+        found = explored(instance, first, clock, lambda now: _report(instance, now, progress))
+        effort = Effort(clock.seconds(), found.explored, found.generated, found.note)
+        if found.deployment is None and found.complete:
+            return self._infeasible(instance, effort)
+        bound = instance.own_terms(found.lower + instance.coefficients.constant) if isfinite(found.lower) else None
+        if found.deployment is None:
+            return Outcome(Status.NO_ANSWER, bound=bound, effort=effort)
+        _report(instance, found, progress)
+        return answer(instance.problem, found.deployment, bound, effort)
+
+    def _infeasible(self, instance: Instance, effort: Effort) -> Outcome:
+        conflict = explained(instance.problem, replace(self, explains=False)) if self.explains else ()
+        return Outcome(Status.INFEASIBLE, effort=effort, conflict=conflict)
+
+
+_ROUNDS_PER_PLACE = 30
+"""Moves per operator and node it may be on: with few of these everything has been tried soon."""
+
+
+def _shortened(beginning: LocalSearch, instance: Instance) -> LocalSearch:
+    """No longer than a small problem is worth."""
+    return replace(beginning, rounds=min(beginning.rounds, _ROUNDS_PER_PLACE * int(instance.allowed.sum())))
+
+
+def _has_choices(instance: Instance) -> bool:
+    """Whether every operator has a node and a number of replicas that does not saturate it."""
+    return bool(instance.allowed.any(axis=1).all() and np.isfinite(instance.latencies).any(axis=1).all())
+
+
+def _value(instance: Instance, deployment: Deployment) -> float:
+    return instance.problem.value_of(instance.problem.evaluated(deployment))
+
+
+def _report(instance: Instance, found: Found, progress: Progress) -> None:
+    """What is known so far, in the objective's own terms."""
+    constant = instance.coefficients.constant
+    incumbent = instance.own_terms(found.upper + constant) if found.deployment is not None else None
+    bound = instance.own_terms(found.lower + constant) if isfinite(found.lower) else None
+    gap = inf if incumbent is None or bound is None else relative_gap(incumbent, bound)
+    progress.report(incumbent, bound, gap)

@@ -1,0 +1,69 @@
+"""Is the compiled code there? That is seen to before any clock starts.
+
+numba compiles a function when it is first called and keeps the result on disk. On a machine where nothing was kept
+that takes about a minute, longer than most limits; a limit is about the search. So everything is called on problems of
+a few nodes first, once per process.
+"""
+
+from functools import cache
+from math import inf
+
+from rheostat.model.graph.application import Application, Kind, Operator, Stream
+from rheostat.model.graph.latency import Constant
+from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node
+from rheostat.model.quality.objective import Bounds, EdrpObjective
+from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.planner import Progress
+from rheostat.planning.contract.problem import Problem
+from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.normalisers import normalised
+from rheostat.planning.exact.branch.branch_and_bound import explored
+from rheostat.planning.exact.branch.incumbent import Found
+from rheostat.planning.solvers.local_search import compiled_annealing
+
+WORDS = "loads its compiled code; the first time on a machine it is compiled, which takes about a minute"
+
+
+def made_ready(progress: Progress) -> None:
+    """Everything that is compiled can be called at once from here on."""
+    if not compiled.cache_info().currsize:
+        progress.prepares(WORDS)
+    compiled()
+
+
+@cache
+def compiled() -> None:
+    """Calls every compiled function with what it will be called with: all methods, without a first answer."""
+    compiled_annealing()
+    for problem in (_replicated(), _odp((0, 1), (1, 2)), _odp((0, 1), (0, 2), (1, 3), (2, 3))):
+        explored(Instance(normalised(problem)), None, Clock(inf), _unheard)
+
+
+def _unheard(found: Found) -> None:
+    """Nobody is told of these."""
+
+
+def _application(replicas: int, *streams: tuple[int, int]) -> Application:
+    last = max(max(ends) for ends in streams)
+    kinds = [Kind.SOURCE, *[Kind.STATELESS] * (last - 1), Kind.SINK]
+    operators = tuple(
+        Operator(f"o{i}", kind, max_replicas=replicas, latency=Constant(5.0), rate_tps=10.0 if i == 0 else 0.0)
+        for i, kind in enumerate(kinds)
+    )
+    return Application("tiny", operators, tuple(Stream(f"o{i}", f"o{j}") for i, j in streams))
+
+
+def _nodes() -> Infrastructure:
+    nodes = tuple(Node(f"n{u}", resources=2.0) for u in range(3))
+    return Infrastructure("three", nodes, delays_ms=DelayMatrix.of([[0, 5, 9], [5, 0, 7], [9, 7, 0]]))
+
+
+def _replicated() -> Problem:
+    """The general method: one operator hears two others that also talk, so that tables of all sizes are sent."""
+    application = _application(2, (0, 1), (0, 2), (1, 2))
+    return Problem(application, _nodes(), EdrpObjective(0.5, 0.5, 0.0, Bounds(1000.0, 100.0, 10.0)))
+
+
+def _odp(*streams: tuple[int, int]) -> Problem:
+    """The methods for one after the other, and for side by side."""
+    return Problem(_application(1, *streams), _nodes())

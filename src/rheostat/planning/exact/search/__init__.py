@@ -1,0 +1,4 @@
+"""Branch and bound over multisets with compiled kernels.
+
+It uses `bounds`.
+"""

@@ -1,0 +1,49 @@
+"""Is there something good among the multisets that seem best?
+
+Where many are left, a search among a few of each operator takes little time and mostly finds what is best or nearly so.
+It proves nothing, but with what it finds many of the others are gone before the search among all.
+"""
+
+import numpy as np
+
+from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.encoded.candidates import Candidates, paused
+from rheostat.planning.encoded.encoded_problem import Indices
+from rheostat.planning.exact.bounds.choice_levels import NodeLevel, OptionLevel
+from rheostat.planning.exact.bounds.decision_order import bound_for_search
+from rheostat.planning.exact.bounds.elimination import Structure
+from rheostat.planning.exact.bounds.path_bound import PathBound
+from rheostat.planning.exact.bounds.whole_path import Remaining, own_costs
+from rheostat.planning.exact.search.search import Searched, Within, search
+from rheostat.planning.exact.search.search_tables import Bounds
+
+FEW = 60
+"""Multisets of an operator among which is looked first."""
+
+FEW_HEAVY = 150
+"""The same where only time is weighed: there are more that are nearly as good."""
+
+
+def is_wide(candidates: list[Candidates]) -> bool:
+    """Whether it pays to look among a few first."""
+    return max(len(c) for c in candidates) > FEW
+
+
+def among_few(
+    known: tuple[Remaining, NodeLevel, PathBound], structure: Structure, within: Within, clock: Clock
+) -> Searched:
+    """The best deployment of the most promising multisets, or what a short search comes across."""
+    whole, level, path = known
+    few = FEW_HEAVY if level.heavy else FEW
+    rows = [_most_promising(level, whole, path, i, few) for i in range(len(whole.candidates))]
+    promising = [paused(level.instance, i, c.rows(rows[i])) for i, c in enumerate(whole.candidates)]
+    options = OptionLevel(level.instance, promising)
+    after = [values[at] for values, at in zip(whole.after, rows, strict=True)]
+    bound = bound_for_search(options, structure, path.prices, path.path)
+    return search(options, Bounds(bound, path, level, after), within, clock)
+
+
+def _most_promising(level: NodeLevel, whole: Remaining, path: PathBound, operator: int, few: int) -> Indices:
+    own = own_costs(level.instance, operator, whole.candidates[operator], path.prices)
+    total = whole.before[operator] + own + whole.after[operator]
+    return np.sort(np.argsort(total, kind="stable")[:few])

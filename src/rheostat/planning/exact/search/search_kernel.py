@@ -1,0 +1,448 @@
+"""The hot loop of `search`: depth-first branch and bound over flat arrays, compiled.
+
+It works off a budget of nodes and returns, so that its caller can look at the clock and report; all its state is in
+`State`, and the next call goes on where the last one stopped.
+"""
+
+import numba
+import numpy as np
+
+from rheostat.planning.exact.search.search_state import Scalars, State, Tables
+
+
+@numba.njit(cache=True)
+def run(t: Tables, c: Scalars, s: State, budget: int) -> bool:  # pragma: no cover - compiled
+    """Explores up to `budget` nodes; whether there is nothing left to explore."""
+    depths = len(t.sizes)
+    depth = s.cursor[0]
+    explored = 0
+    while depth >= 0:
+        at = s.position[depth]
+        limit = s.upper[0] - 1e-9 - c.gap * abs(s.upper[0] + c.constant)
+        if at >= s.counts[depth] or s.bound[depth, at] >= limit:
+            depth -= 1
+            if depth >= 0:
+                _take(t, s, depth, -1.0)
+            continue
+        if explored >= budget:
+            s.cursor[0] = depth
+            s.cursor[1] += explored
+            return False
+        s.position[depth] += 1
+        explored += 1
+        s.chosen[depth] = s.candidate[depth, at]
+        if not _enter(t, c, s, depth):
+            continue
+        _take(t, s, depth, 1.0)
+        if depth == depths - 1:
+            _settle(t, c, s)
+            _take(t, s, depth, -1.0)
+            continue
+        depth += 1
+        _expand(t, c, s, depth)
+    s.cursor[0] = -1
+    s.cursor[1] += explored
+    return True
+
+
+@numba.njit(cache=True)
+def expand_root(t: Tables, c: Scalars, s: State) -> None:  # pragma: no cover - compiled
+    """Makes the first depth's candidates."""
+    _expand(t, c, s, 0)
+    s.cursor[0] = 0
+
+
+@numba.njit(cache=True)
+def _take(t: Tables, s: State, depth: int, sign: float) -> None:  # pragma: no cover - compiled
+    """Adds (or removes) what the choice at a depth takes of nodes and links."""
+    row = t.replicas[depth] + s.chosen[depth]
+    for k in range(t.nodes.shape[1]):
+        u = t.nodes[row, k]
+        if u < 0:
+            break
+        s.used[u] += sign * t.resources[depth]
+    if len(t.bandwidth):
+        _carry(t, s, depth, sign)
+
+
+@numba.njit(cache=True)
+def _carry(t: Tables, s: State, depth: int, sign: float) -> None:  # pragma: no cover - compiled
+    row = t.replicas[depth] + s.chosen[depth]
+    for k in range(t.edges[depth]):
+        source = t.edge_source[depth, k]
+        other = t.replicas[source] + s.chosen[source]
+        before, after = _size(t, other), _size(t, row)
+        share = sign * t.edge_rate[depth, k] / (before * after)
+        for a in range(before):
+            for b in range(after):
+                u, v = t.nodes[other, a], t.nodes[row, b]
+                if u != v:
+                    s.load[u, v] += share
+
+
+@numba.njit(cache=True)
+def _size(t: Tables, row: int) -> int:  # pragma: no cover - compiled
+    size = 0
+    while size < t.nodes.shape[1] and t.nodes[row, size] >= 0:
+        size += 1
+    return size
+
+
+@numba.njit(cache=True)
+def _links_hold(t: Tables, s: State, depth: int) -> bool:  # pragma: no cover - compiled
+    """Whether no link of the choice at this depth is overloaded, the choice included."""
+    if not len(t.bandwidth):
+        return True
+    _carry(t, s, depth, 1.0)
+    row, fits = t.replicas[depth] + s.chosen[depth], True
+    for k in range(t.edges[depth]):
+        source = t.edge_source[depth, k]
+        other = t.replicas[source] + s.chosen[source]
+        for a in range(_size(t, other)):
+            for b in range(_size(t, row)):
+                u, v = t.nodes[other, a], t.nodes[row, b]
+                if u != v and s.load[u, v] > t.bandwidth[u, v] + 1e-9:
+                    fits = False
+    _carry(t, s, depth, -1.0)
+    return fits
+
+
+@numba.njit(cache=True)
+def _hop(t: Tables, c: Scalars, s: State, depth: int, k: int) -> float:  # pragma: no cover - compiled
+    """What an incoming stream pays for leaving its query; sets the chain the operator belongs to."""
+    source = t.edge_source[depth, k]
+    row, other = t.replicas[depth] + s.chosen[depth], t.replicas[source] + s.chosen[source]
+    fused = t.edge_fusable[depth, k] == 1 and t.identity[row] == t.identity[other]
+    if fused and t.edge_single[depth, k] == 1 and _size(t, row) > 1:
+        fused = False
+    if fused and t.stateful[depth] == 1:
+        routed = t.distinct[row] == 1 or t.routed[s.head[source], depth] == 1
+        fused = s.has_state[source] == 0 and routed
+    if not fused:
+        return c.hop
+    s.head[depth] = s.head[source]
+    s.has_state[depth] = max(s.has_state[source], t.stateful[depth])
+    return 0.0
+
+
+@numba.njit(cache=True)
+def _enter(t: Tables, c: Scalars, s: State, depth: int) -> bool:  # pragma: no cover - compiled
+    """Computes everything exactly for the choice at this depth; False if it breaks a bound or is too dear."""
+    x = s.chosen[depth]
+    own = t.data[t.latency[depth] + x]
+    s.head[depth], s.has_state[depth] = depth, t.stateful[depth]
+    arrival, length = 0.0, t.through[depth] * own
+    price, log = 0.0, 0.0
+    s.additive[depth] = t.data[t.term[depth] + x] + (s.additive[depth - 1] if depth > 0 else 0.0)
+    for k in range(t.edges[depth]):
+        source = t.edge_source[depth, k]
+        cell = s.chosen[source] * t.sizes[depth] + x
+        delay = t.data[t.edge_delay[depth, k] + cell]
+        length += t.edge_flow[depth, k] * delay
+        s.additive[depth] += t.data[t.edge_term[depth, k] + cell]
+        if c.hop > 0 and t.edge_fusable[depth, k] == 1:
+            # The table has the hop already where the two ends differ.
+            row, other = t.replicas[depth] + x, t.replicas[source] + s.chosen[source]
+            if t.identity[row] == t.identity[other]:
+                delay += _hop(t, c, s, depth, k)
+        s.waited[depth, k] = delay
+        arrival = max(arrival, s.finished[source] + delay)
+        if c.watch_cost:
+            price += t.data[t.edge_price[depth, k] + cell]
+        if c.watch_log:
+            log += t.data[t.edge_log[depth, k] + cell]
+    s.finished[depth] = arrival + own
+    if len(t.flow_order):
+        for k in range(t.late_target.shape[1]):
+            target = t.late_target[depth, k]
+            if target < 0:
+                break
+            cell = x * t.sizes[target] + s.chosen[target]
+            s.additive[depth] += t.data[t.late_term[depth, k] + cell]
+            price += t.data[t.late_price[depth, k] + cell]
+            log += t.data[t.late_log[depth, k] + cell]
+    if s.finished[depth] + t.data[t.tail[depth] + x] > c.response_bound + 1e-9:
+        return False
+    return _weigh(t, c, s, depth, (length, price, log)) and _links_hold(t, s, depth)
+
+
+@numba.njit(cache=True)
+def _weigh(
+    t: Tables, c: Scalars, s: State, depth: int, sums: tuple[float, float, float]
+) -> bool:  # pragma: no cover - compiled
+    """Sums up to this depth, and whether they can still lead to something better."""
+    x = s.chosen[depth]
+    length, price, log = sums
+    row = t.replicas[depth] + x
+    before = depth - 1
+    s.pause[depth] = t.data[t.downtime[depth] + x]
+    s.fixed[depth] = _relaxed(t, s, depth, x, _message(t, s, depth))
+    s.length[depth] = length
+    slack = 0.0
+    start = s.finished[depth] - t.data[t.latency[depth] + x]
+    for k in range(t.edges[depth]):
+        source = t.edge_source[depth, k]
+        delay = t.data[t.edge_delay[depth, k] + s.chosen[source] * t.sizes[depth] + x]
+        slack += t.edge_flow[depth, k] * (start - s.finished[source] - delay)
+    s.slack[depth] = slack
+    s.price[depth], s.log[depth] = price, log
+    s.paid[depth] = _paid(t, s, depth, row) if len(t.after) else 0.0
+    if c.watch_cost or c.watch_log:
+        for k in range(t.nodes.shape[1]):
+            u = t.nodes[row, k]
+            if u < 0:
+                break
+            s.price[depth] += t.replica_price[depth]
+            s.log[depth] += t.log_node[u]
+    if before >= 0:
+        s.pause[depth] = max(s.pause[depth], s.pause[before])
+        s.length[depth] += s.length[before]
+        s.slack[depth] += s.slack[before]
+        s.price[depth] += s.price[before]
+        s.log[depth] += s.log[before]
+    if s.pause[depth] > c.downtime_bound + 1e-9:
+        return False
+    if c.watch_cost and s.price[depth] + t.rest_price[depth] > c.cost_bound + 1e-9:
+        return False
+    if c.watch_log and s.log[depth] + t.rest_log[depth] < c.log_bound - 1e-12:
+        return False
+    limit = s.upper[0] - 1e-9 - c.gap * abs(s.upper[0] + c.constant)
+    return bool(_total(c, s, depth) < limit)
+
+
+@numba.njit(cache=True)
+def _total(c: Scalars, s: State, depth: int) -> float:  # pragma: no cover - compiled
+    """The lower bound of everything that begins with what is decided."""
+    pause = max(s.pause[depth], c.downtime_floor)
+    return float(s.fixed[depth] - c.room + c.weight * s.slack[depth] + c.downtime * pause)
+
+
+@numba.njit(cache=True)
+def _message(t: Tables, s: State, depth: int) -> float:  # pragma: no cover - compiled
+    """What the relaxation had estimated for this depth."""
+    total = 0.0
+    for g in range(t.groups[depth]):
+        a, b = t.group_first[depth, g], t.group_second[depth, g]
+        cell = 0
+        if a >= 0:
+            cell = s.chosen[a]
+            if b >= 0:
+                cell = cell * t.sizes[b] + s.chosen[b]
+        total += t.data[t.message[depth, g] + cell]
+    return total
+
+
+@numba.njit(cache=True)
+def _relaxed(t: Tables, s: State, depth: int, x: int, message: float) -> float:  # pragma: no cover - compiled
+    """Value of the relaxation with this choice, given those before and what had been estimated for this depth."""
+    value = t.data[t.unary[depth] + x] - message
+    for g in range(t.groups[depth]):
+        a, b = t.group_first[depth, g], t.group_second[depth, g]
+        if a >= 0:
+            value += t.data[t.group_table_first[depth, g] + s.chosen[a] * t.sizes[depth] + x]
+        if b >= 0:
+            value += t.data[t.group_table_second[depth, g] + s.chosen[b] * t.sizes[depth] + x]
+    return float(value + (s.fixed[depth - 1] if depth > 0 else s.fixed[len(t.sizes)]))
+
+
+@numba.njit(cache=True)
+def _fits(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no cover - compiled
+    row, fits, taken = t.replicas[depth] + x, True, 0
+    for k in range(t.nodes.shape[1]):
+        u = t.nodes[row, k]
+        if u < 0:
+            break
+        s.used[u] += t.resources[depth]
+        taken += 1
+        if s.used[u] > t.capacity[u] + 1e-9:
+            fits = False
+            break
+    for k in range(taken):
+        s.used[t.nodes[row, k]] -= t.resources[depth]
+    return fits
+
+
+@numba.njit(cache=True)
+def _is_first(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no cover - compiled
+    """Whether every empty node that a choice takes is the first empty one of its class, but for those it takes too."""
+    row = t.replicas[depth] + x
+    for k in range(t.nodes.shape[1]):
+        u = t.nodes[row, k]
+        if u < 0:
+            break
+        if s.used[u] > 0:
+            continue
+        for v in range(u):
+            if t.node_class[v] == t.node_class[u] and s.used[v] <= 0:
+                taken = False
+                for other in range(t.nodes.shape[1]):
+                    taken = taken or t.nodes[row, other] == v
+                if not taken:
+                    return False
+    return True
+
+
+@numba.njit(cache=True)
+def _along_path(
+    t: Tables, c: Scalars, s: State, choice: tuple[int, int], limit: float
+) -> float:  # pragma: no cover - compiled
+    """What is decided, exactly, and the rest of the path with the room that is left, at least."""
+    depth, x = choice
+    row = t.replicas[depth] + x
+    at = t.on_path[depth]
+    if at < 0:
+        return -1e30
+    additive = t.data[t.term[depth] + x] + (s.additive[depth - 1] if depth > 0 else 0.0)
+    arrival = 0.0
+    for k in range(t.edges[depth]):
+        source = t.edge_source[depth, k]
+        cell = s.chosen[source] * t.sizes[depth] + x
+        additive += t.data[t.edge_term[depth, k] + cell]
+        arrival = max(arrival, s.finished[source] + t.data[t.edge_delay[depth, k] + cell])
+    finished = arrival + t.data[t.latency[depth] + x]
+    place = row if at == depth else t.replicas[at] + s.chosen[at]
+    finished = finished if at == depth else s.finished[at]
+    known = additive + c.path_weight * finished + t.rest_beside[depth] + _paid(t, s, depth, row) - c.path_room
+    if known + t.rest[place] >= limit:
+        return float(known + t.rest[place])
+    for k in range(t.nodes.shape[1]):
+        if t.nodes[row, k] >= 0:
+            s.used[t.nodes[row, k]] += t.resources[depth]
+    rest = _remembered(t, s, place)
+    for k in range(t.nodes.shape[1]):
+        if t.nodes[row, k] >= 0:
+            s.used[t.nodes[row, k]] -= t.resources[depth]
+    return float(known + max(rest, t.rest[place]))
+
+
+@numba.njit(cache=True)
+def _paid(t: Tables, s: State, depth: int, row: int) -> float:  # pragma: no cover - compiled
+    """What is decided pays for its room, a choice at this depth included."""
+    total = s.paid[depth - 1] if depth > 0 else 0.0
+    for k in range(t.nodes.shape[1]):
+        u = t.nodes[row, k]
+        if u < 0:
+            break
+        total += t.path_price[u] * t.resources[depth]
+    return float(total)
+
+
+@numba.njit(cache=True)
+def _remembered(t: Tables, s: State, place: int) -> float:  # pragma: no cover - compiled
+    """The rest of the path after a multiset, by its stand-ins, with the room that is left."""
+    rest, count = 0.0, 0
+    for k in range(t.nodes.shape[1]):
+        if t.nodes[place, k] < 0:
+            break
+        count += 1
+        # The stand-in of a replica may be another one (`levels`).
+        u, code = t.way.node[t.stand_in[place, k]], 0
+        for g in range(t.way.near.shape[1]):
+            v = t.way.near[u, g]
+            if v < 0:
+                break
+            units = int(s.used[v] / t.unit[0] + 1e-6)
+            code += min(units, t.way.radix[u, g] - 1) * t.way.stride[u, g]
+        rest += t.after[t.way.values[t.stand_in[place, k]] + code]
+    return rest / count
+
+
+@numba.njit(cache=True)
+def _steps(t: Tables, c: Scalars, s: State, depth: int) -> int:  # pragma: no cover - compiled
+    """Where the steps to this depth start, from what is chosen before it on the path; in ascending order of cost.
+
+    They are computed when they are asked for first: most rows never are.
+    """
+    k = t.step_edge[depth]
+    source = t.edge_source[depth, k]
+    row, size = s.chosen[source], t.sizes[depth]
+    start = t.step[depth] + row * size
+    if s.step_known[t.step_row[depth] + row]:
+        return int(start)
+    cost = np.empty(size)
+    for x in range(size):
+        cell, place = row * size + x, t.replicas[depth] + x
+        cost[x] = t.data[t.edge_delay[depth, k] + cell] + t.data[t.latency[depth] + x]
+        cost[x] = c.path_weight * cost[x] + t.data[t.edge_term[depth, k] + cell] + t.data[t.term[depth] + x]
+        cost[x] += t.rest[place]
+        for r in range(t.nodes.shape[1]):
+            if t.nodes[place, r] >= 0:
+                cost[x] += t.path_price[t.nodes[place, r]] * t.resources[depth]
+    order = np.argsort(cost)
+    for r in range(size):
+        s.step_cost[start + r] = cost[order[r]]
+        s.step_choice[start + r] = order[r]
+    s.step_known[t.step_row[depth] + row] = 1
+    return int(start)
+
+
+@numba.njit(cache=True)
+def _expand(t: Tables, c: Scalars, s: State, depth: int) -> None:  # pragma: no cover - compiled
+    """Lists the choices of a depth that may lead to something better, the most promising first."""
+    limit = s.upper[0] - 1e-9 - c.gap * abs(s.upper[0] + c.constant)
+    slack, pause = 0.0, c.downtime_floor
+    if depth > 0:
+        slack, pause = s.slack[depth - 1], max(pause, s.pause[depth - 1])
+    base, message = -c.room + c.weight * slack, _message(t, s, depth)
+    on_path, start, so_far = t.step_edge[depth] >= 0, 0, 0.0
+    if on_path:
+        start = _steps(t, c, s, depth)
+        so_far = s.additive[depth - 1] + c.path_weight * s.finished[t.edge_source[depth, t.step_edge[depth]]]
+        so_far += t.rest_beside[depth] + s.paid[depth - 1] - c.path_room
+    count = 0
+    for r in range(t.sizes[depth]):
+        x = s.step_choice[start + r] if on_path else r
+        if on_path and so_far + s.step_cost[start + r] + c.downtime * pause >= limit:
+            break
+        own = max(pause, t.data[t.downtime[depth] + x])
+        value = base + _relaxed(t, s, depth, x, message) + c.downtime * own
+        if value < limit and _fits(t, s, depth, x):
+            if len(t.node_class) and not _is_first(t, s, depth, x):
+                continue
+            if len(t.after):
+                value = max(value, _along_path(t, c, s, (depth, x), limit - c.downtime * own) + c.downtime * own)
+                if value >= limit:
+                    continue
+            s.candidate[depth, count] = x
+            s.bound[depth, count] = value
+            count += 1
+    order = np.argsort(s.bound[depth, :count])
+    s.candidate[depth, :count] = s.candidate[depth, :count][order]
+    s.bound[depth, :count] = s.bound[depth, :count][order]
+    s.counts[depth] = count
+    s.position[depth] = 0
+
+
+@numba.njit(cache=True)
+def _response(t: Tables, s: State) -> float:  # pragma: no cover - compiled
+    """When the last operator of a complete deployment is done, streams from late operators included."""
+    if not len(t.flow_order):
+        return float(s.finished.max())
+    start, finished, response = np.zeros(len(t.sizes)), np.zeros(len(t.sizes)), 0.0
+    for depth in t.flow_order:
+        x = s.chosen[depth]
+        for k in range(t.edges[depth]):
+            start[depth] = max(start[depth], finished[t.edge_source[depth, k]] + s.waited[depth, k])
+        finished[depth] = start[depth] + t.data[t.latency[depth] + x]
+        response = max(response, finished[depth])
+        for k in range(t.late_target.shape[1]):
+            target = t.late_target[depth, k]
+            if target < 0:
+                break
+            delay = t.data[t.late_delay[depth, k] + x * t.sizes[target] + s.chosen[target]]
+            start[target] = max(start[target], finished[depth] + delay)
+    return response
+
+
+@numba.njit(cache=True)
+def _settle(t: Tables, c: Scalars, s: State) -> None:  # pragma: no cover - compiled
+    """A complete deployment: its true value, and whether it is the best so far."""
+    last = len(t.sizes) - 1
+    response = _response(t, s)
+    if response > c.response_bound + 1e-9:
+        return
+    additive = s.additive[last]
+    value = additive + c.response * response + c.downtime * s.pause[last]
+    if value < s.upper[0] - 1e-12:
+        s.upper[0] = value
+        s.best[:] = s.chosen

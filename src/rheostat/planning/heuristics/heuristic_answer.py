@@ -1,0 +1,47 @@
+"""How does a heuristic answer? With a feasible deployment and no bound, or with the reason why it has none.
+
+What a heuristic does not look at can still be a constraint: an answer that breaks a bound or a link is none. Only what
+can be seen without a search (`conflict.seen_at_once`) is told as infeasible, since it proves it.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+
+from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.outcome import Effort, Outcome, Status, answer
+from rheostat.planning.contract.planner import Progress
+from rheostat.planning.contract.problem import Problem
+from rheostat.planning.encoded.conflict import seen_at_once
+from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.normalisers import normalised
+from rheostat.planning.heuristics.executors import Executors, Placement
+
+Place = Callable[[Executors, Clock], Placement | str]
+"""Places all executors, or says why it cannot."""
+
+
+def answered(problem: Problem, progress: Progress, place: Place) -> Outcome:
+    """The outcome of a heuristic."""
+    clock = Clock(problem.limits.seconds)
+    instance = Instance(normalised(problem))
+    if conflict := seen_at_once(instance):
+        return Outcome(Status.INFEASIBLE, effort=Effort(clock.seconds()), conflict=conflict)
+    executors = Executors.of(instance)
+    placement = place(executors, clock)
+    effort = Effort(clock.seconds(), deployments_generated=len(executors))
+    if isinstance(placement, str):
+        return Outcome(Status.NO_ANSWER, effort=effort, conflict=(placement,))
+    effort = replace(effort, reassignments=placement.reassignments, note=placement.note)
+    deployment = executors.deployment(placement.nodes)
+    if broken := instance.problem.broken_by(deployment, instance.problem.evaluated(deployment)):
+        return Outcome(Status.NO_ANSWER, effort=effort, conflict=broken)
+    outcome = replace(answer(instance.problem, deployment, None, effort), status=Status.FEASIBLE)
+    progress.report(outcome.objective, None, inf)
+    return outcome
+
+
+def no_room(executors: Executors, executor: int) -> str:
+    """Why a heuristic gave up."""
+    name = executors.instance.names[executors.operator[executor]]
+    return f"no room was left for operator {name} where it may run"

@@ -1,0 +1,49 @@
+"""Which planners are there, by the names that the command line and settings know them by?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rheostat.planning.contract.planner import Planner
+from rheostat.planning.exact.candidate_sample import Sampled
+from rheostat.planning.exact.exact import Exact
+from rheostat.planning.exact.restricted import Restricted
+from rheostat.planning.heuristics.balanced import Balanced
+from rheostat.planning.heuristics.greedy import Greedy
+from rheostat.planning.heuristics.pietzuch import Pietzuch
+from rheostat.planning.heuristics.rizou import Rizou
+from rheostat.planning.heuristics.round_robin import RoundRobin
+from rheostat.planning.heuristics.tstorm import TStorm
+from rheostat.planning.solvers.exhaustive import Exhaustive
+from rheostat.planning.solvers.local_search import LocalSearch
+from rheostat.planning.solvers.milp import Milp
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A planner with what a user should know to choose it."""
+
+    planner: Planner
+    about: str
+    """One line, without a full stop."""
+
+
+PLANNERS: Mapping[str, Entry] = {
+    "exact": Entry(Exact(), "the optimum and its proof, or the best found in time with its gap"),
+    "milp": Entry(Milp(), "the papers' integer programs on HiGHS: the same answer, much slower"),
+    "exhaustive": Entry(Exhaustive(), "tries everything: for tiny problems"),
+    "restricted": Entry(Restricted(), "rEDRP: one replica more, less or elsewhere per operator"),
+    "sampled": Entry(Sampled(), "the optimum on 40 % of the nodes, drawn at random"),
+    "local-search": Entry(LocalSearch(), "simulated annealing, without a proof"),
+    "greedy": Entry(Greedy(), "each replica where the objective is best at that moment"),
+    "round-robin": Entry(RoundRobin(), "one node after the other: Storm's default"),
+    "balanced": Entry(Balanced(), "E2DF's first placement: evenly on five nodes"),
+    "t-storm": Entry(TStorm(), "Xu et al.: by descending traffic, least traffic between nodes"),
+    "pietzuch": Entry(Pietzuch(), "springs in the latency space of Vivaldi coordinates"),
+    "pietzuch-true": Entry(Pietzuch(None), "the same on true delays"),
+    "rizou": Entry(Rizou(), "local optima of network usage in the latency space"),
+    "rizou-true": Entry(Rizou(None), "the same on true delays"),
+}
+"""All with their default settings; the first is what is used unless somebody chooses."""
+
+PROVING = ("exact", "milp", "exhaustive")
+"""Those that can prove an optimum."""

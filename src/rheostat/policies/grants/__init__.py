@@ -1,0 +1,4 @@
+"""Which requests an application manager grants.
+
+It uses `contract`.
+"""

@@ -1,0 +1,128 @@
+"""Changes only as often as the response time calls for them: the token bucket of EDF 7.
+
+A slow application earns H-tokens, which pay for scale-outs and migrations; a fast one earns L-tokens, which pay for
+scale-ins; one in between earns nothing and is left in peace. The bucket is small and holds one kind at a time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from rheostat.model.graph.reconfiguration import ChangeKind
+from rheostat.policies.contract.policy_views import Plain
+from rheostat.policies.contract.requests import Refusal, Request
+from rheostat.policies.grants.grants import Granted, Situation
+
+
+class Token(StrEnum):
+    """What a token pays for."""
+
+    HIGH = "H"
+    """A scale-out or a migration."""
+    LOW = "L"
+    """A scale-in."""
+
+
+PAYS = {
+    ChangeKind.SCALE_OUT: Token.HIGH,
+    ChangeKind.MIGRATION: Token.HIGH,
+    ChangeKind.SCALE_IN: Token.LOW,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """What is in it, and when the next token could come."""
+
+    token: Token | None = None
+    """The one kind it holds."""
+    count: int = 0
+    due_seconds: float | None = None
+    """None until it was looked at once."""
+
+    def spent(self, kind: ChangeKind) -> "Bucket | None":
+        """The bucket after paying for a change; None if it cannot."""
+        if self.count == 0 or self.token is not PAYS[kind]:
+            return None
+        return replace(self, count=self.count - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBucket:
+    """Grants as many requests as there are tokens of their kind."""
+
+    name: ClassVar[str] = "token-bucket"
+
+    capacity: int = 1
+    """C_τ."""
+    period_seconds: float = 60.0
+    """T_τ: at most one token per period."""
+    low_ms: float = 125.0
+    """τ_L: below it an L-token comes."""
+    high_ms: float = 225.0
+    """τ_H: above it an H-token comes."""
+
+    def __post_init__(self) -> None:
+        """Refuses a bucket that holds nothing and thresholds that overlap."""
+        if self.capacity < 1 or not self.period_seconds > 0:
+            raise ValueError(f"need capacity >= 1 and period_seconds > 0, got {self}")
+        if not 0 <= self.low_ms < self.high_ms:
+            raise ValueError(f"need 0 <= low_ms < high_ms, got {self}")
+
+    def begin(self) -> Bucket:
+        """Empty."""
+        return Bucket()
+
+    def refilled(self, bucket: Bucket, seen: Situation) -> Bucket:
+        """With the token that is due by now, if one is and the response time calls for it.
+
+        A token of the other kind pops all that are there; a full bucket pops its oldest, which is as good as the new.
+        However long nobody looked, at most one comes: nothing is known of the periods in between.
+        """
+        if bucket.due_seconds is None:
+            return replace(bucket, due_seconds=seen.at_seconds + self.period_seconds)
+        if seen.at_seconds < bucket.due_seconds:
+            return bucket
+        token = self._earned(seen.response_ms)
+        due = bucket.due_seconds + self.period_seconds
+        due = due if due > seen.at_seconds else seen.at_seconds + self.period_seconds
+        if token is None:
+            return replace(bucket, due_seconds=due)
+        count = bucket.count if bucket.token is token else 0
+        return Bucket(token, min(self.capacity, count + 1), due)
+
+    def _earned(self, response_ms: float | None) -> Token | None:
+        if response_ms is None or self.low_ms <= response_ms <= self.high_ms:
+            return None
+        return Token.HIGH if response_ms > self.high_ms else Token.LOW
+
+    def grant(self, requests: Sequence[Request], seen: Situation, memory: Bucket) -> tuple[Granted, Bucket]:
+        """In their order, while tokens last; what is urgent needs none."""
+        bucket = self.refilled(memory, seen)
+        granted, refused = [], []
+        for request in requests:
+            paid = bucket if request.urgent else bucket.spent(request.kind)
+            if paid is None:
+                refused.append(Refusal(request, self.name, self._why(request, bucket, seen)))
+            else:
+                bucket = paid
+                granted.append(request)
+        return Granted(tuple(granted), tuple(refused)), bucket
+
+    def _why(self, request: Request, bucket: Bucket, seen: Situation) -> str:
+        held = f"holds {bucket.count} {bucket.token}-tokens" if bucket.token and bucket.count else "is empty"
+        response = "not known" if seen.response_ms is None else f"{seen.response_ms:.0f} ms"
+        return (
+            f"a {request.kind} takes an {PAYS[request.kind]}-token, the bucket {held}; the response time is {response}"
+        )
+
+    def saved(self, memory: Bucket) -> Plain:
+        """What is in it."""
+        token = None if memory.token is None else memory.token.value
+        return {"token": token, "count": memory.count, "due_seconds": memory.due_seconds}
+
+    def loaded(self, plain: Any) -> Bucket:
+        """What was saved."""
+        token = None if plain["token"] is None else Token(plain["token"])
+        return Bucket(token, plain["count"], plain["due_seconds"])

@@ -1,0 +1,4 @@
+"""How many replicas an operator should have.
+
+It uses `contract`.
+"""

@@ -1,0 +1,104 @@
+"""A new executor for each one in overload, half of them when all are idle: the ElasticityManager of Elastic Storm IV.
+
+It looks at a whole application, takes all its decisions at once, and then leaves it alone for a while.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rheostat.policies.contract.policy import Proposal, hold
+from rheostat.policies.contract.policy_views import ApplicationView, OperatorView, Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Whether the application has to be left alone."""
+
+    invocations: int = 0
+    """How many more to sit out."""
+    replicas: tuple[tuple[str, int], ...] = ()
+    """What was there when it was looked at last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubling:
+    """Doubles at most, halves at least; both thresholds far enough apart that one does not call for the other."""
+
+    name: ClassVar[str] = "doubling"
+
+    scale_out: float = 0.7
+    """ScaleOutThr: an executor that is busier is overloaded."""
+    scale_in: float = 0.2
+    """ScaleInThr: an operator all of whose executors are less busy has too many."""
+    gap: float = 0.0
+    """S: the more, the more conservative."""
+    cooldown_invocations: int = 12
+    """EM_cld: decisions to sit out after a change."""
+
+    def __post_init__(self) -> None:
+        """Refuses thresholds that cannot settle."""
+        if not (0 <= self.scale_in < self.scale_out <= 1 and 0 <= self.gap <= 1 and self.cooldown_invocations >= 0):
+            raise ValueError(f"need 0 <= scale_in < scale_out <= 1, 0 <= gap <= 1 and a cool-down >= 0, got {self}")
+        if not can_settle(self.scale_out, self.scale_in, self.gap):
+            raise ValueError(
+                f"thresholds that cannot settle: need scale_out > 2 x scale_in + gap, "
+                f"got {self.scale_out} <= 2 x {self.scale_in} + {self.gap}"
+            )
+
+    def begin(self) -> Rest:
+        """Nothing was changed yet."""
+        return Rest()
+
+    def decide_all(self, view: ApplicationView, memory: Rest) -> tuple[dict[str, Proposal], Rest]:
+        """Scale-outs first, then scale-ins of the others; nothing while the last change settles."""
+        replicas = tuple((operator.operator, operator.replicas) for operator in view.operators)
+        left = self.cooldown_invocations if memory.replicas and memory.replicas != replicas else memory.invocations
+        if left > 0:
+            reason = f"the last change settles for {left} more invocations"
+            return {each.operator: hold(each, reason) for each in view.operators}, Rest(left - 1, replicas)
+        return {each.operator: self._proposal(each) for each in view.operators}, Rest(0, replicas)
+
+    def _proposal(self, view: OperatorView) -> Proposal:
+        if not view.utilizations:
+            return hold(view, "the utilization is not known")
+        busy = overloaded_executors(view.utilizations, self.scale_out)
+        # Its bounds may have been moved since: a scale-out never takes replicas away, a scale-in never adds any.
+        more = min(view.max_replicas, view.replicas + busy)
+        if more > view.replicas:
+            reason = f"{busy} of {view.replicas} executors are more than {self.scale_out:.0%} busy"
+            return Proposal(view.within_bounds(more), busy / view.replicas, reason)
+        fewer = max(view.min_replicas, halved(view.replicas))
+        if busy == 0 and fewer < view.replicas and all_underloaded(view.utilizations, self.scale_in):
+            reason = f"all {view.replicas} executors are less than {self.scale_in:.0%} busy"
+            score = 1 - max(view.utilizations) / self.scale_in
+            return Proposal(view.within_bounds(fewer), score, reason)
+        return hold(view, f"the busiest executor is {max(view.utilizations):.0%} busy")
+
+    def saved(self, memory: Rest) -> Plain:
+        """What is left to sit out."""
+        return {"invocations": memory.invocations, "replicas": [list(pair) for pair in memory.replicas]}
+
+    def loaded(self, plain: Any) -> Rest:
+        """What was saved."""
+        return Rest(plain["invocations"], tuple((name, count) for name, count in plain["replicas"]))
+
+
+def overloaded_executors(utilizations: Sequence[float], scale_out: float) -> int:
+    """How many e ∈ E(op) have U_e > ScaleOutThr: one new executor for each [STORM_IV_B, eq. 1]."""
+    return sum(utilization > scale_out for utilization in utilizations)
+
+
+def all_underloaded(utilizations: Sequence[float], scale_in: float) -> bool:
+    """U_e < ScaleInThr for all e ∈ E(op) [STORM_IV_B, eq. 2]."""
+    return all(utilization < scale_in for utilization in utilizations)
+
+
+def can_settle(scale_out: float, scale_in: float, gap: float) -> bool:
+    """ScaleOutThr > 2 x ScaleInThr + S: after a halving nobody is overloaded [STORM_IV_B, eq. 3]."""
+    return scale_out > 2 * scale_in + gap
+
+
+def halved(executors: int) -> int:
+    """Half of them, rounded up: rounded down, the load of an executor could more than double, which the gap forbids."""
+    return -(-executors // 2)

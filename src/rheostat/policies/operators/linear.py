@@ -1,0 +1,61 @@
+"""What does a weighted sum of what is seen say? The smallest policy that somebody else's algorithm can learn.
+
+Four numbers are all there is to it: plain data that can be written down, read and set by hand. They may come from any
+search over simulated runs; `examples/learned_policy` finds them with an evolution strategy.
+"""
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import ClassVar
+
+from rheostat.policies.contract.policy import Forgetful, Proposal, hold
+from rheostat.policies.contract.policy_views import OperatorView
+
+FEATURES = ("one", "share of the replicas it may have", "utilisation", "input rate by what its most replicas serve")
+"""What is weighed; the last three as the Gymnasium environment observes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linear(Forgetful):
+    """One replica more if the sum is above 1, one fewer if it is below -1."""
+
+    name: ClassVar[str] = "linear"
+
+    coefficients: tuple[float, ...] = (-2.5, 0.0, 5.0, 0.0)
+    """One per feature. By default it scales out above 70 % utilisation and in below 30 %."""
+
+    def __post_init__(self) -> None:
+        """Refuses anything but four numbers; a list is taken, too, since that is what a document has."""
+        object.__setattr__(self, "coefficients", tuple(self.coefficients))
+        if len(self.coefficients) != len(FEATURES) or not all(map(isfinite, self.coefficients)):
+            raise ValueError(f"need {len(FEATURES)} finite coefficients, got {self.coefficients}")
+
+    def leaning(self, replicas: float, utilization: float, rate: float) -> float:
+        """The sum: how much it wants more replicas, or fewer if it is negative."""
+        features = (1.0, replicas, utilization, rate)
+        return sum(weight * value for weight, value in zip(self.coefficients, features, strict=True))
+
+    def step(self, replicas: float, utilization: float, rate: float) -> int:
+        """One more, one fewer, or as many."""
+        leaning = self.leaning(replicas, utilization, rate)
+        return (leaning > 1) - (leaning < -1)
+
+    def decide(self, view: OperatorView, memory: None) -> tuple[Proposal, None]:
+        """A step, within the bounds."""
+        seen = _features(view)
+        if seen is None:
+            return hold(view, "utilisation, input rate or true rate is not known"), memory
+        leaning = self.leaning(*seen)
+        wanted = view.within_bounds(view.replicas + self.step(*seen))
+        told = f"the weighted sum is {leaning:.2f}"
+        if wanted == view.replicas:
+            return hold(view, told), memory
+        return Proposal(wanted, min(1.0, max(0.0, abs(leaning) - 1)), told), memory
+
+
+def _features(view: OperatorView) -> tuple[float, float, float] | None:
+    rate, able = view.input_rate_tps, view.true_rate_tps
+    if not view.utilizations or rate is None or not able:
+        return None
+    busy = sum(view.utilizations) / len(view.utilizations)
+    return view.replicas / view.max_replicas, busy, min(rate / (able * view.max_replicas), 1.0)

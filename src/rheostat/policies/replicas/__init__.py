@@ -1,0 +1,4 @@
+"""Where a new replica goes, and which one goes first.
+
+It uses `contract`.
+"""

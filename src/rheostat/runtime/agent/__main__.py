@@ -1,0 +1,187 @@
+"""A node agent: a process that owns one Spark application and runs the instances of one node.
+
+It tells its port in a file of the shared directory that only its owner may read, and serves whoever has the token,
+which it was given in its environment. It ends when it is told to, when whoever should not outlive it is gone, when its
+Spark has died or stands still, or when no controller has asked it anything for a long time: one that was killed may
+come back, and finds it at work.
+"""
+
+import argparse
+import os
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import uvicorn
+from fastapi import FastAPI
+from pyspark.sql import SparkSession
+
+from rheostat.model.documents import read_application
+from rheostat.runtime.agent.agent_api import agent_app
+from rheostat.runtime.agent.host_managers import OutpostHost
+from rheostat.runtime.agent.warm_up import rehearsed
+from rheostat.runtime.nodes.agent_address import TAKEN, TOKEN_VARIABLE, claimed, clear_leftovers, tell_address
+from rheostat.runtime.nodes.remote_node import PEER_HEADER
+from rheostat.runtime.nodes.spark_node import SparkNode
+from rheostat.runtime.plan.columns import Columns
+from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.query.schema_discovery import discover
+from rheostat.runtime.spark.session import create_session, has_ended
+from rheostat.runtime.spark.spark_settings import SparkSettings
+
+IDLE_SECONDS = 3.0
+"""Who has not been given anything to do by then has time to rehearse."""
+CALM_PERCENT, CALM_PATIENCE_SECONDS = 70.0, 60.0
+"""A machine less busy than that has room for it; one that never is has to bear it all the same."""
+SPARK_LOOK_SECONDS, SPARK_GONE = 1.0, 70
+"""How often an agent looks whether its Spark is there, and its exit code if it is not."""
+SPARK_SILENCES = 30
+"""So many looks in a row may pass without an answer of Spark's. Looks, not seconds: an agent that was stopped together
+with its Spark, and goes on, has not waited."""
+
+
+def main() -> None:
+    """`python -m rheostat.runtime.agent --node n1 --slots 2 --root DIR [--master local[2]]`."""
+    chosen = _arguments()
+    token = os.environ.pop(TOKEN_VARIABLE, "")
+    if len(token) < 16:
+        sys.exit(f"{TOKEN_VARIABLE} must hold a token of at least 16 characters")
+    claim = claimed(chosen.root, chosen.node)
+    if claim is None:
+        sys.stderr.write(f"node {chosen.node} has an agent already\n")
+        sys.exit(TAKEN)
+    clear_leftovers(chosen.root, chosen.node)
+    Layout(chosen.root).scratch(chosen.node).mkdir(parents=True)
+    listening = socket.create_server(("127.0.0.1", 0))
+    # Small answers at once: waiting to fill a packet would cost 40 ms a call.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    # Told before Spark is up: a controller that comes meanwhile finds it, asks, and is answered when it is.
+    tell_address(chosen.root, chosen.node, listening.getsockname()[1], token, up=False)
+    overrides = dict(setting.split("=", 1) for setting in chosen.setting)
+    settings = SparkSettings(chosen.master, overrides)
+    spark = create_session(settings, chosen.slots, f"rheostat {chosen.node}")
+    node = SparkNode(chosen.node, spark)
+
+    def columns(text: str) -> dict[str, Columns]:
+        place = chosen.root / "nodes" / chosen.node / "application.yaml"
+        place.write_text(text)
+        return discover(spark, read_application(place))
+
+    outpost = OutpostHost(node, chosen.root)
+    warm = threading.Event()
+    heard = Heard(agent_app(node, token, chosen.root, columns, outpost.exchange, is_warm=warm.is_set))
+    server = uvicorn.Server(uvicorn.Config(heard, log_level="error", access_log=False))
+    # Once more: now there are Python workers to be tidied up after.
+    tell_address(chosen.root, chosen.node, listening.getsockname()[1], token, up=True)
+    if chosen.linger:
+        threading.Thread(target=_end_when_forgotten, args=(heard, chosen.linger, server), daemon=True).start()
+    if settings.is_local:
+        folder = Layout(chosen.root).scratch(chosen.node) / "rehearsal"
+        threading.Thread(target=_rehearse_when_idle, args=(node, spark, folder, warm), daemon=True).start()
+    else:
+        warm.set()
+    ending = threading.Event()
+    threading.Thread(target=_end_with_spark, args=(chosen.node, spark, ending), daemon=True).start()
+    if chosen.while_alive:
+        threading.Thread(target=_end_with, args=(chosen.while_alive, server), daemon=True).start()
+    try:
+        server.run(sockets=[listening])
+    finally:
+        ending.set()
+        outpost.end()
+        node.kill()
+        spark.stop()
+        claim.close()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="rheostat node")
+    parser.add_argument("--node", required=True)
+    parser.add_argument("--slots", type=int, default=1)
+    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("--master", default="local")
+    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark")
+    parser.add_argument("--while-alive", type=int, default=0, metavar="PID", help="ends when this process is gone")
+    parser.add_argument(
+        "--linger", type=float, default=0.0, metavar="SECONDS", help="ends when nobody asks for so long"
+    )
+    return parser.parse_args()
+
+
+class Heard:
+    """Remembers when a controller last asked. Other nodes do not count: they would keep each other alive for ever."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self._app = app
+        self.at_seconds = time.monotonic()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Lets the web application answer."""
+        if PEER_HEADER.lower().encode() not in dict(scope.get("headers", ())):
+            self.at_seconds = time.monotonic()
+        await self._app(scope, receive, send)
+
+
+def _rehearse_when_idle(node: SparkNode, spark: SparkSession, folder: Path, warm: threading.Event) -> None:
+    """Once, if nobody has found anything to do for this node by then: so that the first operator finds it ready.
+
+    Whatever comes of it, the node is as warm then as it will be without real work.
+    """
+    time.sleep(IDLE_SECONDS)
+    deadline = time.monotonic() + CALM_PATIENCE_SECONDS
+    # Nodes that share a machine start together with what runs on the others, which must not wait for this.
+    while node.is_idle and psutil.cpu_percent(1.0) > CALM_PERCENT and time.monotonic() < deadline:
+        continue
+    if node.is_idle and rehearsed(spark, folder, lambda: not node.is_idle):
+        sys.stderr.write(f"node {node.name} has rehearsed\n")
+    warm.set()
+
+
+def _end_with_spark(name: str, spark: SparkSession, ending: threading.Event) -> None:
+    """At once, as if it had been killed: its queries are gone, and whoever starts it again gives it a new Spark."""
+    answered = threading.Event()
+
+    def look() -> None:
+        while not ending.wait(SPARK_LOOK_SECONDS):
+            if has_ended(spark) and not ending.is_set():
+                _end_at_once(f"node {name} has lost its Spark, and ends with it")
+            answered.set()
+
+    # In a thread of its own: a Spark that stands still does not even say that it is there.
+    threading.Thread(target=look, daemon=True).start()
+    silences = 0
+    while not ending.wait(SPARK_LOOK_SECONDS):
+        silences = 0 if answered.is_set() else silences + 1
+        answered.clear()
+        if silences > SPARK_SILENCES:
+            _end_at_once(f"the Spark of node {name} stands still: it is given up, and the agent ends with it")
+
+
+def _end_at_once(why: str) -> None:
+    sys.stderr.write(f"{why}\n")
+    sys.stderr.flush()
+    os._exit(SPARK_GONE)
+
+
+def _end_with(pid: int, server: uvicorn.Server) -> None:
+    while True:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            server.should_exit = True
+            return
+        time.sleep(0.5)
+
+
+def _end_when_forgotten(heard: Heard, seconds: float, server: uvicorn.Server) -> None:
+    while (silence := time.monotonic() - heard.at_seconds) < seconds:
+        time.sleep(min(1.0, seconds - silence))
+    server.should_exit = True
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""What an agent has to know to look at a running application by itself: what runs, where, and how it is measured."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self
+
+from rheostat.control.remote.manager_messages import settings_from_plain, settings_to_plain
+from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.model.documents import read_application, read_infrastructure, write
+from rheostat.model.graph.application import Application
+from rheostat.model.network.resources import Infrastructure
+from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
+from rheostat.runtime.plan.columns import Columns
+from rheostat.runtime.plan.physical_plan import PhysicalPlan
+from rheostat.runtime.plan.run_paths import Layout
+
+
+@dataclass(frozen=True)
+class Situation:
+    """An application, its nodes, what runs on them, and how it is controlled."""
+
+    application: Application
+    infrastructure: Infrastructure
+    """The nodes that are up."""
+    columns: Mapping[str, Columns]
+    settings: RuntimeSettings
+    plan: PhysicalPlan
+    stand_ins: Mapping[str, str]
+    """Instance -> where it runs, if its own node is lost."""
+    control: ControlSettings
+    sample_seconds: float
+    """How often everything is measured."""
+
+    def blueprint(self, root: Path) -> Blueprint:
+        """For an agent with this directory."""
+        return Blueprint(self.application, self.infrastructure, Layout(root), self.columns, self.settings)
+
+    def to_plain(self) -> dict[str, Any]:
+        """As a document."""
+        return {
+            "application": write(self.application),
+            "infrastructure": write(self.infrastructure),
+            "columns": {name: asdict(columns) for name, columns in self.columns.items()},
+            "settings": asdict(self.settings),
+            "plan": self.plan.to_dict(),
+            "stand_ins": dict(self.stand_ins),
+            "control": settings_to_plain(self.control),
+            "sample_seconds": self.sample_seconds,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], folder: Path) -> Self:
+        """As it was; documents are read from files, and these are put into the folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("application", "infrastructure"):
+            (folder / f"{name}.yaml").write_text(plain[name], encoding="utf-8")
+        return cls(
+            read_application(folder / "application.yaml"),
+            read_infrastructure(folder / "infrastructure.yaml"),
+            {name: Columns(**columns) for name, columns in plain["columns"].items()},
+            RuntimeSettings(**plain["settings"]),
+            PhysicalPlan.from_dict(plain["plan"]),
+            dict(plain["stand_ins"]),
+            settings_from_plain(plain["control"]),
+            float(plain["sample_seconds"]),
+        )
+
+
+def fingerprint(plain: Mapping[str, Any]) -> str:
+    """The same for equal documents, and for others another."""
+    return sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()

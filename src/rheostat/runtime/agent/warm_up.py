@@ -1,0 +1,112 @@
+"""A node that has nothing to do rehearses: a tiny application is run and changed on its Spark, in a folder that passes.
+
+A Spark that has never run anything loads and compiles for many seconds when the first operator comes, which stands
+still for so long. What is needed then is the same whatever runs: sources, channels, Python processes, state, and state
+on the move.
+"""
+
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pyspark.sql import DataFrame, SparkSession
+
+from rheostat.app import App, operator
+from rheostat.model.graph.application import Application
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.ends.rate import rate
+from rheostat.runtime.ends.seeded_random import Draw
+from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.reconfigure.embedded_nodes import embedded
+
+ROWS, KEYS = 40, 5
+PATIENCE_SECONDS = 90.0
+LOOK_SECONDS = 0.1
+STAGE = Infrastructure("rehearsal", (Node("left", 8), Node("right", 8)))
+SETTINGS = RuntimeSettings(key_groups=2, trigger_ms=0, patience_seconds=PATIENCE_SECONDS)
+FIRST = Deployment.single({"lines": "left", "passed": "left", "counted": "left", "results": "left"})
+SECOND = Deployment.of(
+    {"lines": {"left": 1}, "passed": {"right": 1}, "counted": {"left": 1, "right": 1}, "results": {"left": 1}}
+)
+
+
+class Interrupted(Exception):
+    """There is real work to do."""
+
+
+def row(draw: Draw) -> tuple[str]:
+    """One of a few words."""
+    return (f"word {draw.index % KEYS}",)
+
+
+def lines(spark: SparkSession, **parameters: Any) -> DataFrame:
+    """A source."""
+    return rate(spark, rows=f"{__name__}:row", schema="word string", **parameters)
+
+
+@operator(max_replicas=2)
+def passed(lines: DataFrame) -> DataFrame:
+    """Python code without state."""
+
+    def same(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        yield from frames
+
+    return lines.mapInPandas(same, lines.schema)
+
+
+@operator(key="word", output="update", max_replicas=2)
+def counted(lines: DataFrame) -> DataFrame:
+    """State."""
+    return lines.groupBy("word").count()
+
+
+def application() -> Application:
+    """The piece."""
+    app = App("rehearsal")
+    app.source("lines", lines, rate_tps=ROWS, parameters={"curve": str(ROWS), "total": ROWS, "pace": "all"})
+    app.operator(passed, reads="lines")
+    app.operator(counted, reads="passed")
+    app.sink("results", reads="counted")
+    return app.build()
+
+
+def rehearsed(spark: SparkSession, folder: Path, is_wanted: Callable[[], bool] = lambda: False) -> bool:
+    """Whether it was played to its end: not if the node is wanted meanwhile, or if something goes wrong."""
+    try:
+        with _stage(folder), embedded(application(), STAGE, folder, spark, SETTINGS) as runtime:
+            runtime.launch(FIRST)
+            _wait(lambda: len(runtime.results("results")) > 0 and runtime.is_drained(), is_wanted)
+            runtime.deploy(SECOND)
+            _wait(runtime.is_drained, is_wanted)
+    except Interrupted:
+        return False
+    except Exception as failure:
+        # Whatever it is, the node is as able as before; or it is just being ended.
+        sys.stderr.write(f"the rehearsal failed, which does no harm: {failure}\n")
+        return False
+    return True
+
+
+@contextmanager
+def _stage(folder: Path) -> Iterator[None]:
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wait(reached: Callable[[], bool], is_wanted: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not reached():
+        if is_wanted():
+            raise Interrupted
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not ready after {PATIENCE_SECONDS:g} s")
+        time.sleep(LOOK_SECONDS)

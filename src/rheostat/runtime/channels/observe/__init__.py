@@ -1,0 +1,4 @@
+"""Backlogs and results, read without taking part.
+
+It uses `records` and `log`.
+"""

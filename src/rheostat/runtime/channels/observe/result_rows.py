@@ -1,0 +1,90 @@
+"""What the exact sink has received: a channel that is read in the order of publication, and never cleaned."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from rheostat.runtime.channels.log.disk_log import DiskLog, last_epoch
+from rheostat.runtime.channels.records.channel import Channel
+from rheostat.runtime.channels.records.manifest import Kind
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file of results, as it was published."""
+
+    path: Path
+    rows: int
+    published_ms: int
+
+    def read(self) -> pa.Table:
+        """Its rows, which stay where they are on disk until they are looked at."""
+        with pa.memory_map(str(self.path)) as file, pa.ipc.open_file(file) as segment:
+            return segment.read_all()
+
+    def schema(self) -> pa.Schema:
+        """Its columns."""
+        with pa.memory_map(str(self.path)) as file, pa.ipc.open_file(file) as segment:
+            return segment.schema
+
+
+def published(channel: Channel) -> list[Part]:
+    """All parts in the order of publication; what is not published yet, or never was, is not among them."""
+    log = DiskLog(channel)
+    found = []
+    for producer in log.producers():
+        for epoch in range(1, (last_epoch(log, producer) or 0) + 1):
+            for slot in log.slots(producer, epoch):
+                manifest = log.entry(producer, epoch, slot)
+                if manifest is not None and manifest.kind is Kind.BATCH:
+                    folder = channel.segments(producer, epoch)
+                    at_ms = manifest.published_ms
+                    parts = [Part(folder / one.name, sum(one.rows.values()), at_ms) for one in manifest.segments]
+                    found.append((manifest.published_ms, producer, epoch, slot, parts))
+    found.sort(key=lambda batch: batch[:4])
+    return [part for *_, parts in found for part in parts]
+
+
+def together(tables: Sequence[pa.Table]) -> pa.Table:
+    """One table of several; none has no columns."""
+    # What may be null is concluded from the plan of a query: it differs between deployments.
+    return pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
+
+
+def read_results(channel: Channel) -> pa.Table:
+    """All rows in the order they were published, each exactly once."""
+    return together([part.read() for part in published(channel)])
+
+
+def last_rows(parts: Sequence[Part], rows: int) -> pa.Table:
+    """The last so many rows; only the files that hold them are read."""
+    found: list[pa.Table] = []
+    for part in reversed(parts):
+        if rows <= 0:
+            break
+        table = part.read()
+        found.append(table.slice(max(0, table.num_rows - rows)))
+        rows -= table.num_rows
+    return together(found[::-1])
+
+
+def latest_rows(parts: Sequence[Part], columns: Sequence[str]) -> pa.Table:
+    """The last row of every value of the columns: what stands, where later rows replace earlier ones."""
+    return together([*_latest(parts, columns)][::-1])
+
+
+def _latest(parts: Sequence[Part], columns: Sequence[str]) -> Iterator[pa.Table]:
+    """From the end, so that only values are remembered and not rows."""
+    known: set[str] = set()
+    for part in reversed(parts):
+        table = part.read()
+        # As texts: a window is a struct, which Python has no hash for, and not-a-number is not equal to itself.
+        values = [repr(row) for row in table.select(columns).to_pylist()]
+        standing = []
+        for row in range(len(values) - 1, -1, -1):
+            if values[row] not in known:
+                known.add(values[row])
+                standing.append(row)
+        yield table.take(pa.array(standing[::-1], pa.int64()))

@@ -1,0 +1,4 @@
+"""Rows of tasks stored, and batches published.
+
+It uses `records`, `log` and `reader`.
+"""

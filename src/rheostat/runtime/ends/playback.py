@@ -1,0 +1,132 @@
+"""Which rows of a recording are due, and at which event time? Pure: time is given.
+
+Event time never goes back: a row that is earlier than the one before it (or has no time) gets the time of that one.
+Amplified, every row comes `copies` times. The first copy keeps its time; the others follow at random distances before
+the next recorded row, so the order holds and bursts stay bursts.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Self
+
+from rheostat.runtime.ends.pace import CATCH_UP_SECONDS, Limits, Pace, even_parts
+from rheostat.runtime.ends.recordings import Place, Recording
+from rheostat.runtime.ends.seeded_random import Draw
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """How far a replay has come: an offset."""
+
+    place: Place
+    rows: int
+    """Recorded rows done."""
+    clock_us: int
+    """Event time reached."""
+    base_us: int
+    """Event time of the first row."""
+    started_ms: int
+    """Wall-clock time of the first start, to which the base belongs."""
+
+    def to_document(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "file": self.place.file,
+            "at": self.place.at,
+            "rows": self.rows,
+            "clock_us": self.clock_us,
+            "base_us": self.base_us,
+            "started_ms": self.started_ms,
+        }
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> Self:
+        """What `to_document` wrote."""
+        rest = {name: document[name] for name in ("rows", "clock_us", "base_us", "started_ms")}
+        return cls(Place(document["file"], document["at"]), **rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Neighbouring rows of a recording."""
+
+    spot: Spot
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Playback:
+    """A recording played at a speed. `limits.total` and `limits.rows_per_batch` count recorded rows."""
+
+    recording: Recording
+    limits: Limits
+    speed_up: float = 1.0
+    """Seconds of event time per second."""
+    copies: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuses to stand still."""
+        if self.speed_up <= 0 or self.copies < 1:
+            raise ValueError(f"need a speed above 0 and at least one copy, got {self.speed_up} and {self.copies}")
+
+    def beginning(self, now_ms: int) -> Spot:
+        """Before the first row; the first row with a time says where event time begins."""
+        base = next((time for _, time in self.recording.times(Place()) if time is not None), 0)
+        return Spot(Place(), 0, base, base, now_ms)
+
+    def advance(self, spot: Spot, now_ms: int, max_rows: int | None = None) -> Spot:
+        """How far a batch goes that begins at `spot`."""
+        due_us = spot.base_us + round((now_ms - spot.started_ms) * 1000 * self.speed_up)
+        ends = [
+            end for end in (self.limits.total, None if max_rows is None else spot.rows + max_rows) if end is not None
+        ]
+        reached, soon_us = spot, 0
+        for following in self._from(spot):
+            if reached is spot:
+                soon_us = following.clock_us + round(CATCH_UP_SECONDS * 1e6 * self.speed_up)
+            if self.limits.pace is Pace.CLOCK and following.clock_us > min(due_us, soon_us):
+                break
+            if any(following.rows > end for end in ends):
+                break
+            reached = following
+        return reached
+
+    def stretches(self, start: Spot, end: Spot) -> list[Stretch]:
+        """The rows between two spots, in as many parts as there are replicas."""
+        parts = list(even_parts(start.rows, end.rows, self.limits.replicas))
+        cuts = {low for low, _ in parts}
+        spots = {start.rows: start}
+        for spot in self._from(start):
+            if spot.rows >= end.rows:
+                break
+            if spot.rows in cuts:
+                spots[spot.rows] = spot
+        return [Stretch(spots[low], high - low) for low, high in parts]
+
+    def times(self, stretch: Stretch) -> list[int]:
+        """Event times of the rows of a stretch, copies included, in order."""
+        clocks = []
+        for spot in self._from(stretch.spot):
+            clocks.append(spot.clock_us)
+            if len(clocks) > stretch.rows:
+                break
+        if len(clocks) == stretch.rows:
+            clocks.append(clocks[-1])  # the end of the recording: nothing to spread copies up to
+        pairs = enumerate(pairwise(clocks), stretch.spot.rows)
+        return [time for row, (low, high) in pairs for time in _spread(self.seed, row, (low, high), self.copies)]
+
+    def _from(self, spot: Spot) -> Iterator[Spot]:
+        """The spots behind every row that follows."""
+        rows, clock = spot.rows, spot.clock_us
+        for place, time in self.recording.times(spot.place):
+            rows, clock = rows + 1, clock if time is None else max(clock, time)
+            yield replace(spot, place=place, rows=rows, clock_us=clock)
+
+
+def _spread(seed: int, row: int, between: tuple[int, int], copies: int) -> Sequence[int]:
+    """The first at the low end, the others at random in equal shares of what remains."""
+    low, high = between
+    chance = Draw(seed, row)
+    return [low, *(low + int((high - low) * (copy + chance.uniform()) / copies) for copy in range(1, copies))]

@@ -1,1 +1,0 @@
-"""What is mended inside Spark's own process."""

@@ -1,0 +1,101 @@
+"""Looks into the channels of an application once per period: backlog, hops and response times.
+
+Every manifest is read from the disk once. A consumer's cleaner removes manifests some seconds after they were consumed,
+never at once: hops of those that are gone when the period ends are left out, the others are a sample of them.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rheostat.runtime.channels.log.consumers import committed
+from rheostat.runtime.channels.log.disk_log import DiskLog, Place
+from rheostat.runtime.channels.observe.backlog import Tail, Waiting, consumed, finished_before, waiting
+from rheostat.runtime.channels.records.channel import Channel
+from rheostat.runtime.channels.records.manifest import Manifest
+from rheostat.runtime.channels.records.offset import Offset, parse_offset
+from rheostat.runtime.metrics.response_times import ResponseTimes
+from rheostat.runtime.plan.physical_plan import Instance
+from rheostat.runtime.query.progress_report import Batch
+
+
+@dataclass(frozen=True, slots=True)
+class Hops:
+    """How long rows took from the commit of their producer to the commit of their consumer."""
+
+    rows: int = 0
+    row_ms: float = 0.0
+    """Sum over the rows."""
+
+    def __add__(self, other: "Hops") -> "Hops":
+        return Hops(self.rows + other.rows, self.row_ms + other.row_ms)
+
+    @property
+    def mean_ms(self) -> float | None:
+        """Per row; None if there was none."""
+        return self.row_ms / self.rows if self.rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What the batches of an instance took out of one channel."""
+
+    hops: Mapping[str, Hops]
+    """By producer."""
+    responses: ResponseTimes
+    """From the source to the end of the batch that consumed it."""
+
+
+@dataclass(slots=True)
+class ChannelWatch:
+    """Remembers what was read of each channel."""
+
+    _logs: dict[Path, DiskLog] = field(default_factory=dict)
+    _offsets: dict[Path, Mapping[str, list[Offset]]] = field(default_factory=dict)
+    _done: dict[tuple[Path, str], Place] = field(default_factory=dict)
+    _tails: dict[Path, Tail] = field(default_factory=dict)
+
+    def look(self, channels: Iterable[Channel]) -> None:
+        """Begins a period: what all consumers are done with now. What they were done with before is forgotten."""
+        self._offsets = {}
+        for channel in channels:
+            log = self._logs.setdefault(channel.path, DiskLog(channel))
+            self._offsets[channel.path] = committed(channel)
+            everybody = [offset for offsets in self._offsets[channel.path].values() for offset in offsets]
+            for producer in log.producers():
+                if (before := self._done.pop((channel.path, producer), None)) is not None:
+                    log.forget_before(producer, before[0], before[1] - 1)
+                if (now := finished_before(everybody, producer)) is not None:
+                    self._done[channel.path, producer] = now
+
+    def waiting(self, channel: Channel, instance: Instance) -> Waiting:
+        """What an instance has before it in a channel."""
+        offsets = self._offsets[channel.path].get(instance.head, [])
+        return waiting(self._logs[channel.path], offsets, instance.groups)
+
+    def passed(self, channel: Channel, batches: Iterable[Batch]) -> Passed:
+        """What these batches consumed of a channel."""
+        hops: dict[str, Hops] = {}
+        responses = []
+        for batch in batches:
+            finished_ms = batch.end_seconds * 1000
+            for producer, manifest in self._consumed(channel, batch):
+                took = max(0.0, finished_ms - manifest.published_ms)
+                hops[producer] = hops.get(producer, Hops()) + Hops(manifest.rows, manifest.rows * took)
+                responses.append(ResponseTimes.of(manifest.ingest, finished_ms))
+        return Passed(hops, ResponseTimes.merged(responses))
+
+    def results(self, channel: Channel, since_ms: float) -> ResponseTimes:
+        """Response times of what a results sink has received since the last period."""
+        tail = self._tails.setdefault(channel.path, Tail(DiskLog(channel)))
+        return ResponseTimes.merged(
+            ResponseTimes.of(manifest.ingest, manifest.published_ms) for manifest in tail.fresh(since_ms)
+        )
+
+    def _consumed(self, channel: Channel, batch: Batch) -> Iterable[tuple[str, Manifest]]:
+        read = batch.read_of(channel.name)
+        if read is None or read.end == read.start:
+            return ()
+        end = parse_offset(read.end)
+        start = parse_offset(read.start) if read.start else Offset.start(end.channel, end.groups)
+        return consumed(self._logs[channel.path], start, end)

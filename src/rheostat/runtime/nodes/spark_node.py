@@ -1,0 +1,289 @@
+"""A node: something that runs instances as queries and looks after their checkpoints.
+
+`Node` is the contract. `SparkNode` is a node in this process; several of them may share one Spark application (the
+*embedded* form). The process form, one agent process per node, wraps a `SparkNode` behind HTTP.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Condition
+from typing import Any, Protocol, runtime_checkable
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from rheostat.errors import NodeUnreachable, RuntimeFault
+from rheostat.runtime.channels.log.hold_file import acknowledged
+from rheostat.runtime.checkpoints.checkpoint import Checkpoint
+from rheostat.runtime.checkpoints.state_job import StateJob, prepare_job, run_job
+from rheostat.runtime.nodes.node_usage import Meter, Usage
+from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus
+from rheostat.runtime.query.failure_attribution import blamed, raised
+from rheostat.runtime.query.query_builder import start_query
+from rheostat.runtime.query.row_counts import Tally
+from rheostat.runtime.query.udf_timing import Notes, with_own_code
+from rheostat.runtime.spark.query_threads import clean_now_and_then, in_spark_thread
+
+GAP_PATIENCE_SECONDS = 3.0
+BETWEEN_BATCHES = "Waiting for "
+"""... data to arrive, or the next trigger: in the words of Spark."""
+METER = Meter()
+"""Of this process: its nodes share it as they share what it measures."""
+
+
+class Node(Protocol):
+    """What the controller may ask of a node. Every call may be repeated."""
+
+    name: str
+
+    def start(self, spec: InstanceSpec) -> None:
+        """Starts an instance; one that runs already is left alone."""
+        ...
+
+    def stop(self, instance: str, *, gently: bool = False) -> None:
+        """Stops an instance at once; a batch it is in is left uncommitted. One that does not run is stopped already.
+
+        Gently: between two batches, if there is such a moment soon.
+        """
+        ...
+
+    def settle(self, spec: InstanceSpec) -> None:
+        """Brings the last planned batch of a stopped instance to its end."""
+        ...
+
+    def statuses(self) -> Sequence[InstanceStatus]:
+        """Every instance that was started here and not stopped."""
+        ...
+
+    def progress(self, instance: str, after: int = -1) -> Sequence[dict[str, Any]]:
+        """The recent progress reports of an instance about batches after the given one, oldest first."""
+        ...
+
+    def usage(self) -> Usage:
+        """What the node uses of its machine."""
+        ...
+
+    def round_trip_ms(self) -> float | None:
+        """Time from a question to its answer; None if the node is in this process. NodeUnreachable if none comes."""
+        ...
+
+    def prepare(self, job: StateJob) -> None:
+        """Does what can be done of a state job while the old instance runs."""
+        ...
+
+    def run(self, job: StateJob) -> None:
+        """Does a state job."""
+        ...
+
+    def quiesce(self) -> None:
+        """Waits until all that was asked for before is done: a controller that is gone may have left work behind."""
+        ...
+
+    def kill(self) -> None:
+        """Ends everything here abruptly."""
+        ...
+
+
+@runtime_checkable
+class HostsManagers(Protocol):
+    """A node in whose process managers can work."""
+
+    name: str
+
+    def exchange(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Tells the managers there what they should do, and is told what they ask for."""
+        ...
+
+
+@dataclass(slots=True)
+class _Running:
+    spec: InstanceSpec
+    query: StreamingQuery
+    notes: Notes
+    tally: Tally
+    run: str
+    has_looked: bool = False
+
+
+class SparkNode:
+    """A node in this process, with a session of its own in a Spark application it may share."""
+
+    def __init__(self, name: str, spark: SparkSession) -> None:
+        self.name = name
+        self._spark = spark
+        self._running: dict[str, _Running] = {}
+        self._orders = 0
+        self._ordered = Condition()
+        self.is_killed = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it runs nothing and was not asked to do anything."""
+        return not self._running and self._orders == 0
+
+    @contextmanager
+    def _order(self) -> Iterator[None]:
+        """Something that must have ended before another controller takes over."""
+        self._check_alive()
+        with self._ordered:
+            self._orders += 1
+        try:
+            yield
+        finally:
+            with self._ordered:
+                self._orders -= 1
+                self._ordered.notify_all()
+
+    def quiesce(self) -> None:
+        """Waits for the orders under way."""
+        with self._ordered:
+            self._ordered.wait_for(lambda: self._orders == 0)
+
+    def start(self, spec: InstanceSpec) -> None:
+        """Starts a query; one that failed is started again."""
+        with self._order():
+            in_spark_thread(lambda: self._start(spec))
+
+    def _start(self, spec: InstanceSpec) -> None:
+        known = self._running.get(spec.name)
+        if known is not None and known.query.isActive:
+            return
+        Path(spec.checkpoint).mkdir(parents=True, exist_ok=True)
+        Checkpoint(Path(spec.checkpoint)).clear_beginning()
+        notes = Notes(Path(spec.control).with_suffix(".notes"))
+        tally = Tally()
+        query = start_query(self._spark, spec, notes, tally)
+        self._running[spec.name] = _Running(spec, query, notes, tally, str(query.runId))
+        clean_now_and_then(self._spark)
+
+    def stop(self, instance: str, *, gently: bool = False) -> None:
+        """Stops a query and forgets it."""
+        known = self._running.pop(instance, None)
+        if known is not None:
+            with self._order():
+                in_spark_thread(lambda: _end(known, gently=gently))
+
+    def settle(self, spec: InstanceSpec) -> None:
+        """Replays the uncommitted batch and nothing more."""
+        checkpoint = Checkpoint(Path(spec.checkpoint))
+        if checkpoint.last_planned is None or checkpoint.is_settled:
+            return
+        with self._order():
+            in_spark_thread(lambda: start_query(self._spark, spec, once=True).awaitTermination())
+        if not checkpoint.is_settled:
+            raise RuntimeFault(f"{spec.name} could not finish its last batch")
+
+    def statuses(self) -> Sequence[InstanceStatus]:
+        """As the queries and the checkpoints say."""
+        self._check_alive()
+        return in_spark_thread(lambda: [self._status(known) for known in list(self._running.values())])
+
+    def progress(self, instance: str, after: int = -1) -> Sequence[dict[str, Any]]:
+        """What Spark remembers of the last batches, and how long they were in the operators' own code."""
+        self._check_alive()
+        known = self._running.get(instance)
+        return [] if known is None else in_spark_thread(lambda: _reports(known, after))
+
+    def usage(self) -> Usage:
+        """Of this process with its children, which embedded nodes share."""
+        self._check_alive()
+        return METER.usage()
+
+    def round_trip_ms(self) -> float | None:
+        """There is no way to go."""
+        return None
+
+    def prepare(self, job: StateJob) -> None:
+        """Copies ahead."""
+        with self._order():
+            prepare_job(job)
+
+    def run(self, job: StateJob) -> None:
+        """In a session of its own: a state job has other settings than a query."""
+        with self._order():
+            in_spark_thread(lambda: run_job(self._spark.newSession(), job))
+
+    def kill(self) -> None:
+        """Stops all queries without asking what they are doing; from then on nobody answers here."""
+        for name in list(self._running):
+            self.stop(name)
+        self.is_killed = True
+
+    def _check_alive(self) -> None:
+        if self.is_killed:
+            raise NodeUnreachable(self.name, "it was killed")
+
+    def _status(self, known: _Running) -> InstanceStatus:
+        spec, query = known.spec, known.query
+        checkpoint = Checkpoint(Path(spec.checkpoint))
+        planned, committed = checkpoint.last_planned, checkpoint.last_committed
+        active = query.isActive
+        failure = None if active else _failure(query)
+        control, channels = Path(spec.control), [Path(part.channel).name for part in spec.inputs]
+        return InstanceStatus(
+            spec.name,
+            "running" if active else "failed" if failure is not None else "stopped",
+            -1 if planned is None else planned,
+            -1 if committed is None else committed,
+            active and acknowledged(control, channels, 1),
+            active and planned == committed and acknowledged(control, channels),
+            *(("", False) if failure is None else _told(failure, known)),
+            known.run,
+            bool(spec.inputs) or _has_looked(known),
+        )
+
+
+def _has_looked(known: _Running) -> bool:
+    """What its query says between two batches, also if the first one was none; asked until it has said so once."""
+    if not known.has_looked:
+        known.has_looked = str(known.query._jsq.status().message()).startswith(BETWEEN_BATCHES)  # noqa: SLF001
+    return known.has_looked
+
+
+def _end(known: _Running, *, gently: bool) -> None:
+    if known.query.isActive:
+        if gently:
+            _await_gap(Checkpoint(Path(known.spec.checkpoint)))
+        known.query.stop()
+
+
+def _reports(known: _Running, after: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    # PySpark's `recentProgress` would fetch and parse all of the last hundred every time; each step is a call to Java.
+    reports = known.query._jsq.recentProgress()  # noqa: SLF001 - PySpark has no public way
+    for number in range(len(reports) - 1, -1, -1):
+        report = reports[number]
+        if report.batchId() <= after:
+            break
+        found.append(json.loads(report.json()))
+    worked = known.notes.worked([report["batchId"] for report in found]) if found else {}
+    return [with_own_code(known.tally.completed(report), worked[report["batchId"]]) for report in found[::-1]]
+
+
+def _await_gap(checkpoint: Checkpoint) -> None:
+    """Waits for a moment between two batches: one that is cut off has to be done again, which takes a new query.
+
+    Even a busy query has such moments, after a commit and before the plan of the next batch is written.
+    """
+    deadline = time.monotonic() + GAP_PATIENCE_SECONDS
+    while time.monotonic() < deadline and not checkpoint.is_settled:
+        time.sleep(0.002)
+
+
+def _failure(query: StreamingQuery) -> str | None:
+    """What Spark says of a failed query. PySpark's `exception()` says the same, and logs it whenever it is asked."""
+    failure = query._jsq.exception()  # noqa: SLF001 - PySpark has no public way
+    return str(failure.get().toString()).partition(": ")[2] if failure.isDefined() else None
+
+
+def _told(text: str, known: _Running) -> tuple[str, bool]:
+    """The failure as operator, node and the user's line, or Spark's own words if it was not the user's code."""
+    spec = known.spec
+    found = blamed(text, spec.node, {step.name: step.code for step in spec.steps}, known.notes.in_python)
+    if found is not None:
+        return str(found), True
+    return f"query {spec.name} on node {spec.node}: {raised(text)}", False

@@ -1,0 +1,86 @@
+"""Where everything of a running application lies, below one directory that all agents share.
+
+```
+<root>/journal.db                               what was decided and done
+<root>/channels/<stream>/                       durable channels between queries
+<root>/results/<sink>/                          what the exact sink has received, a channel too
+<root>/nodes/<node>/checkpoints/<instance>/<n>/ checkpoints, n counts the changes of the instance
+<root>/control/<instance>.json                  hold and limit, read by the instance before every batch
+<root>/control/<instance>.notes/                how long its operators' own code took, by batch
+```
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rheostat.errors import InvalidModel, Mistake
+from rheostat.model.graph.application import Application
+from rheostat.model.network.resources import Infrastructure
+
+BETWEEN_NAMES = ("/", "\\", "\0", "@", "--")
+"""What separates names in paths: with one of these in it a name would lead elsewhere, or mean two things."""
+
+LONGEST_NAME = 80
+"""In bytes. Two of them are a file's name, which has 255 bytes on most disks."""
+
+
+def check_names(application: Application, infrastructure: Infrastructure) -> None:
+    """Refuses names of operators and nodes that cannot be names of files; every one of them is told."""
+    mistakes = [
+        *_unusable("operators", (operator.name for operator in application.operators)),
+        *_unusable("nodes", (node.name for node in infrastructure.nodes)),
+    ]
+    if mistakes:
+        raise InvalidModel(f"application {application.name!r} on {infrastructure.name!r}", mistakes)
+
+
+def _unusable(kind: str, names: Iterable[str]) -> list[Mistake]:
+    remedy = "files are named by it: use letters, digits, spaces, dots and single dashes inside"
+    return [
+        Mistake((kind, number, "name"), f"the name {name!r} cannot be used in a run", remedy)
+        for number, name in enumerate(names)
+        if not _is_usable(name)
+    ]
+
+
+def _is_usable(name: str) -> bool:
+    if name.startswith((".", "-")) or name.endswith("-") or len(name.encode()) > LONGEST_NAME:
+        return False
+    return not any(mark in name for mark in BETWEEN_NAMES)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The directory of one application."""
+
+    root: Path
+
+    @property
+    def journal(self) -> Path:
+        """The journal."""
+        return self.root / "journal.db"
+
+    def channel(self, source: str, target: str) -> Path:
+        """The channel of a stream."""
+        return self.root / "channels" / f"{source}--{target}"
+
+    def results(self, sink: str) -> Path:
+        """What a sink has received."""
+        return self.root / "results" / sink
+
+    def control(self, instance: str) -> Path:
+        """The file that holds an instance back."""
+        return self.root / "control" / f"{instance}.json"
+
+    def scratch(self, node: str) -> Path:
+        """What the Spark of a node needs only while it runs."""
+        return self.root / "nodes" / node / "scratch"
+
+    def checkpoints(self, node: str) -> Path:
+        """All checkpoints of a node."""
+        return self.root / "nodes" / node / "checkpoints"
+
+    def checkpoint(self, node: str, instance: str, number: int) -> Path:
+        """The checkpoint of an instance after so many changes of it."""
+        return self.checkpoints(node) / instance / str(number)

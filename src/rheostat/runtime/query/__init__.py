@@ -1,0 +1,4 @@
+"""Streaming queries from descriptions of instances: user code, row counts, timing, attribution of failures.
+
+It uses `spark`, `channels` and `plan`.
+"""

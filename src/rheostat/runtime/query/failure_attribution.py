@@ -1,0 +1,153 @@
+"""Whose fault is a failed query? Read off what Spark tells of it.
+
+What failed by the user's code is told with operator, node and line and left alone until it is mended; everything else
+is started again. So both mistakes hurt: a fault of the machine that is blamed on an operator makes it stand still, and
+an operator that is started again and again tells nobody what is wrong with it.
+"""
+
+import inspect
+import re
+import sysconfig
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pyspark
+
+from rheostat.errors import OperatorFailed
+from rheostat.model.graph.application import RESULTS_SINK
+from rheostat.runtime.query.user_code import load_function
+
+_NOTE = "rheostat: in operator "
+_NOTED = re.compile(rf"^{_NOTE}(?P<name>.+)$", re.MULTILINE)
+_TRACEBACK = "Traceback (most recent call last):"
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<name>\S+)')
+_RAISED = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(: .*)?$", re.MULTILINE)
+_IN_A_CALLBACK = "An exception was raised by the Python Proxy"
+"""So begins what `foreachBatch` raises: a sink."""
+_CALL_SITE = re.compile(r"was called from\n(?P<file>[^\n]+):(?P<line>\d+)$", re.MULTILINE)
+"""Where a column was made whose computation has failed; PySpark keeps it with the expression."""
+_DATA = re.compile(r"SQLSTATE: 22\w{3}")
+"""A data exception: a division by zero, a text that is no number. The expression is the user's, or the data are."""
+_REFUSED_BY_PYSPARK = "pyspark.errors."
+"""What PySpark itself raises in a worker it raises of what a function has given back."""
+
+_OURS, _PYSPARK = str(Path(__file__).parents[2]), str(Path(pyspark.__file__ or "").parent)
+_SOURCES, _METER = str(Path(_OURS, "runtime", "ends")), str(Path(_OURS, "runtime", "query", "udf_timing.py"))
+_INSTALLED = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+AWAITED = "_awaited"
+"""The function of the meter in which input is waited for: what is raised there is not of whoever waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    file: str
+    line: int
+    function: str
+
+    @property
+    def is_users(self) -> bool:
+        """Not of a library: those are installed, or are no files (`pyarrow/array.pxi`)."""
+        return Path(self.file).is_absolute() and not self.file.startswith((*_INSTALLED, _OURS, _PYSPARK))
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def sign(failure: BaseException, operator: str) -> None:
+    """Writes on what was raised in a worker whose function it was; it comes back with the traceback."""
+    failure.add_note(f"{_NOTE}{operator}")
+
+
+def blamed(
+    text: str, node: str, operators: Mapping[str, str], in_python: Collection[str] = ()
+) -> OperatorFailed | None:
+    """The operator of a failed query whose code it was, with its line; None if it was nobody's.
+
+    `operators` maps names to import paths, in the order of the chain; those of `in_python` have functions in workers.
+    Where a failure does not tell which of several operators it was, all are named.
+    """
+    told = text.partition("=== Streaming Query ===")[0]
+    owns = {name: path for name, path in operators.items() if path != RESULTS_SINK}
+    frames = [_Frame(one["file"], int(one["line"]), one["name"]) for one in _FRAME.finditer(_last_traceback(told))]
+    if not owns or any(frame.file == _METER and frame.function == AWAITED for frame in frames):
+        return None
+    guilty = [name for name in owns if name in in_python] or list(owns)
+    owner = _signed(told, owns) or _by_frames(told, frames, owns)
+    if owner or any(frame.is_users for frame in frames):
+        place = _place(frames, owns[owner or guilty[0]])
+        return OperatorFailed(owner or " or ".join(guilty), node, f"{raised(told)} at {place}")
+    if (site := _CALL_SITE.search(told)) or _DATA.search(told):
+        made = _Frame(site["file"], int(site["line"]), "") if site else None
+        maker = (_spanning(made, owns) or _in_module(made, owns)) if made else None
+        return OperatorFailed(maker or " or ".join(owns), node, raised(told) + (f" at {made}" if made else ""))
+    ours = any(frame.file.startswith(_OURS) and frame.file != _METER for frame in frames)
+    if frames and not ours and raised(told).startswith(_REFUSED_BY_PYSPARK):
+        where = f" at {_place([], owns[guilty[0]])}" if len(guilty) == 1 else ""
+        return OperatorFailed(" or ".join(guilty), node, raised(told) + where)
+    return None
+
+
+def raised(text: str) -> str:
+    """What a failure says in one line: the end of the traceback that came from a worker, else Spark's own words."""
+    ends = [frame.end() for frame in _FRAME.finditer(text)]
+    if ends and (found := _RAISED.search(text, ends[-1])) is not None:
+        return found[0].strip()
+    return next((line.strip() for line in text.splitlines() if line.strip()), "it failed")
+
+
+def _last_traceback(told: str) -> str:
+    """Of several, one the cause of the other, the one that ended the query."""
+    return told.rpartition(_TRACEBACK)[2]
+
+
+def _signed(told: str, operators: Mapping[str, str]) -> str | None:
+    found = _NOTED.search(told)
+    return found["name"] if found is not None and found["name"] in operators else None
+
+
+def _by_frames(told: str, frames: Sequence[_Frame], operators: Mapping[str, str]) -> str | None:
+    """Who has the deepest line; a source begins its query, and a sink ends it."""
+    spanning = (_spanning(frame, operators) for frame in reversed(frames))
+    known = next((name for name in spanning if name), None)
+    if known is None and any(frame.is_users for frame in frames):
+        if any(frame.file.startswith(_SOURCES) for frame in frames):
+            return next(iter(operators))
+        if told.startswith(_IN_A_CALLBACK):
+            return list(operators)[-1]
+    in_module = (_in_module(frame, operators) for frame in reversed(frames))
+    return known or next((name for name in in_module if name), None)
+
+
+def _spanning(frame: _Frame, operators: Mapping[str, str]) -> str | None:
+    """The operator whose function has the line."""
+    for name, path in operators.items():
+        file, first, length = _source(path)
+        if file == frame.file and first <= frame.line < first + length:
+            return name
+    return None
+
+
+def _in_module(frame: _Frame, operators: Mapping[str, str]) -> str | None:
+    """The last operator of the chain whose module is the file."""
+    return next((name for name, path in reversed([*operators.items()]) if _source(path)[0] == frame.file), None)
+
+
+def _place(frames: Sequence[_Frame], path: str) -> str:
+    """The last line of the operator's module, else of any module that is not installed, else of its definition."""
+    own, first, _ = _source(path)
+    in_module = [frame for frame in frames if frame.file == own]
+    elsewhere = [frame for frame in frames if frame.is_users]
+    return str((in_module or elsewhere or [_Frame(own, first, "")])[-1])
+
+
+@cache
+def _source(path: str) -> tuple[str, int, int]:
+    """File, first line and number of lines of a function, as far as they are known."""
+    try:
+        function = inspect.unwrap(load_function(path))
+        lines, first = inspect.getsourcelines(function)
+    except (OSError, TypeError, ValueError):
+        return path, 0, 0
+    return inspect.getsourcefile(function) or path, first, len(lines)

@@ -1,0 +1,168 @@
+"""From the description of an instance to a running Structured Streaming query.
+
+Rows are counted at every boundary between operators, but only where nobody knows their number anyway (`tally.py`).
+"""
+
+import json
+from contextlib import nullcontext
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+from pyspark.sql.types import BooleanType, StructField, StructType
+
+from rheostat.model.graph.application import RESULTS_SINK
+from rheostat.runtime.channels.records.channel import load_channel
+from rheostat.runtime.channels.records.segment import KEY_GROUP
+from rheostat.runtime.channels.streaming.batch_sink import into_channels
+from rheostat.runtime.channels.streaming.data_source import FORMAT, TICK, register
+from rheostat.runtime.channels.streaming.routing import routed
+from rheostat.runtime.channels.writer.outputs import Grouping, Output, format_outputs
+from rheostat.runtime.plan.instance_spec import Input, InstanceSpec, Step
+from rheostat.runtime.query.row_counts import READ, Tally, into, known_as, out_of
+from rheostat.runtime.query.udf_timing import Notes
+from rheostat.runtime.query.user_code import called, load_function
+from rheostat.runtime.spark.session import activate
+
+
+def start_query(
+    spark: SparkSession,
+    spec: InstanceSpec,
+    notes: Notes | None = None,
+    tally: Tally | None = None,
+    *,
+    once: bool = False,
+) -> StreamingQuery:
+    """Starts the query of an instance; with `once`, only until its uncommitted batch is committed.
+
+    With `notes` the operators' own Python code is timed. The `tally` completes what Spark reports of it.
+    """
+    tally = Tally() if tally is None else tally
+    session = spark.newSession()
+    # State has as many partitions as the instance has replicas. Each instance has a session of its own for this.
+    session.conf.set("spark.sql.shuffle.partitions", str(spec.replicas))
+    activate(session)
+    register(session)
+    frame = _chain(session, spec, notes, tally)
+    if _leaves(frame) > max(1, len(spec.inputs)):
+        # An operator uses an input twice: Spark reads it twice, and says so.
+        tally.same_as.clear()
+        frame = _chain(session, spec, notes, tally, reads_count_once=False)
+    mode = _mode(spec)
+    writer = frame if isinstance(frame, DataStreamWriter) else _to_channels(frame, spec, tally)
+    writer = writer.queryName(spec.name).outputMode(mode).option("checkpointLocation", spec.checkpoint)
+    trigger = {"once": True} if once else {"processingTime": f"{spec.trigger_ms} milliseconds"}
+    return writer.trigger(**trigger).start()
+
+
+def _chain(
+    session: SparkSession, spec: InstanceSpec, notes: Notes | None, tally: Tally, *, reads_count_once: bool = True
+) -> DataFrame | DataStreamWriter:
+    """The chain of operators over its inputs; a sink of the user's ends it with a writer."""
+    head, *rest = spec.steps
+    counted = set[str]()
+    # What Spark has read is what the head was given only if there is one input, and it was read once.
+    reads_tell = reads_count_once and len(spec.inputs) < 2
+    if head.kind == "source":
+        frame: Any = _call(spec, head, notes, session)
+    else:
+        frames = [_read(session, spec, part) for part in spec.inputs]
+        told = [reads_count_once and not part.watermark for part in spec.inputs]
+        names = [out_of(load_channel(part.channel).name) for part in spec.inputs]
+        parts = zip(frames, told, names, strict=True)
+        counted |= {name for name, known in zip(names, told, strict=True) if not known}
+        frame = _call(spec, head, notes, *(part if known else _observed(part, name) for part, known, name in parts))
+    for step in rest:
+        if step.code != RESULTS_SINK:
+            same = known_as(frame, counted)
+            if same is None or (same == READ and not reads_tell):
+                counted.add(into(step.name))
+                frame = _observed(frame, into(step.name))
+            else:
+                tally.same_as[into(step.name)] = same
+        if step.watermark:
+            frame = frame.withWatermark(step.watermark, f"{step.watermark_seconds} seconds")
+        frame = _call(spec, step, notes, frame)
+    chain: DataFrame | DataStreamWriter = frame
+    return chain
+
+
+def _leaves(chain: Any) -> int:
+    """How often anything is read."""
+    frame = chain._df if isinstance(chain, DataStreamWriter) else chain  # noqa: SLF001 - Spark has no other way
+    return int(frame._jdf.queryExecution().analyzed().collectLeaves().size())  # noqa: SLF001 - the same
+
+
+def _mode(spec: InstanceSpec) -> str:
+    return "update" if any(step.update for step in spec.steps) else "append"
+
+
+def _observed(frame: DataFrame, name: str) -> DataFrame:
+    """Counts what flows by."""
+    return frame.observe(name, F.count(F.lit(1)).alias("rows"))
+
+
+def _call(spec: InstanceSpec, step: Step, notes: Notes | None, *inputs: Any) -> Any:
+    if step.code == RESULTS_SINK:
+        return reduce(DataFrame.unionByName, inputs)
+    with nullcontext() if notes is None else notes.of(step.name):
+        return called(step.name, spec.node, load_function(step.code), *inputs, **step.parameters)
+
+
+def _read(session: SparkSession, spec: InstanceSpec, part: Input) -> DataFrame:
+    """An input channel, its event time marked if the operator asks for it."""
+    columns = StructType.fromJson(json.loads(part.schema))
+    options = {
+        "path": part.channel,
+        "groups": spec.groups,
+        "consumer": spec.name,
+        "replicas": str(spec.replicas),
+        "control": spec.control,
+        "links": spec.links,
+        "clean_every_ms": "2000",
+        "beside": json.dumps([other.channel for other in spec.inputs if other is not part]),
+    }
+    if part.start:
+        options["start"] = part.start
+    if spec.batch_seconds:
+        options["batch_seconds"] = str(spec.batch_seconds)
+    if spec.max_rows_per_batch:
+        options["max_rows_per_batch"] = str(spec.max_rows_per_batch)
+    if spec.max_lag_rows and spec.outputs:
+        options |= {
+            "outlets": json.dumps([output.channel for output in spec.outputs]),
+            "producer": spec.producer,
+            "max_lag_rows": str(spec.max_lag_rows),
+        }
+    if not part.watermark:
+        return session.readStream.format(FORMAT).schema(columns).options(**options).load()
+    ticked = StructType([*columns.fields, StructField(TICK, BooleanType())])
+    frame = session.readStream.format(FORMAT).schema(ticked).options(**options).load()
+    marked = frame.withWatermark(part.watermark, f"{part.watermark_seconds} seconds")
+    # The condition names the event time, else Spark would push it below the watermark and the ticks would never count.
+    return marked.where(F.col(TICK).isNull() | F.col(part.watermark).isNull()).drop(TICK)
+
+
+def _to_channels(frame: DataFrame, spec: InstanceSpec, tally: Tally) -> DataStreamWriter:
+    outputs = [
+        Output(part.channel, Grouping.KEY, (), KEY_GROUP)
+        if part.grouping == Grouping.KEY and part.key == (KEY_GROUP,)
+        else Output(part.channel, Grouping(part.grouping), part.key if part.grouping == Grouping.KEY else ())
+        for part in spec.outputs
+    ]
+    options = {
+        "producer": spec.producer,
+        "epoch": str(spec.epoch),
+        "continues": str(spec.continues).lower(),
+        "outputs": format_outputs(outputs),
+        "checkpoint": spec.checkpoint,
+        "inputs": json.dumps([part.channel for part in spec.inputs]),
+        "frontier": spec.frontier,
+    }
+    rows = routed(frame, outputs)
+    if _mode(spec) == "append":
+        return rows.writeStream.format(FORMAT).options(**options)
+    return into_channels(rows, options, tally.wrote)

@@ -1,0 +1,85 @@
+"""Which rows of a query need not be counted, since their number is known anyway?
+
+Counting with `observe` costs ten to twenty milliseconds a batch, however few the rows, and cuts Spark's compiled code
+in two. An operator that only adds or renames columns hands on as many rows as it was given, a source that does nothing
+else as many as were read, and what is written by `foreachBatch` is counted by whoever writes it.
+
+Behind a function of the user's rows are counted all the same: an observation is also what keeps Spark from pushing the
+next operator's filter below it, and calling the function once for the filter and once more for its result.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from rheostat.runtime.query.udf_timing import BATCHES_KEPT
+
+READ = "read"
+"""The name for all rows that a batch has read."""
+ROW_BY_ROW = frozenset(
+    {"Project", "SubqueryAlias", "EventTimeWatermark", "CollectMetrics", "Repartition", "RepartitionByExpression"}
+)
+"""Nodes of Spark's analysed plans that hand on a row for every row. What explodes, filters or calls Python over whole
+batches is a node of another name, also inside a `select`."""
+
+
+def into(operator: str) -> str:
+    """Observation of what an operator inside the chain takes in."""
+    return f"to:{operator}"
+
+
+def out_of(channel: str) -> str:
+    """Observation of what the first operator takes in from a channel, by the channel's name."""
+    return f"from:{channel}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The numbers of rows that one start of an instance need not observe."""
+
+    same_as: dict[str, str] = field(default_factory=dict)
+    """By the name of an observation that was left out: the one that counts the same rows, or `READ`."""
+    written: dict[int, int] = field(default_factory=dict)
+    """Rows by batch that were written where Spark does not know it."""
+
+    def wrote(self, batch: int, rows: int) -> None:
+        """A batch was written."""
+        self.written[batch] = rows
+        for old in [number for number in self.written if number <= batch - BATCHES_KEPT]:
+            del self.written[old]
+
+    def completed(self, report: Mapping[str, Any]) -> dict[str, Any]:
+        """A report of Spark's with what was left out of it; where that cannot be told it stays as it is."""
+        observed = dict(report.get("observedMetrics") or {})
+        for name, other in self.same_as.items():
+            if other == READ:
+                observed[name] = {"rows": sum(int(source["numInputRows"]) for source in report.get("sources") or [])}
+            elif other in observed:
+                observed[name] = observed[other]
+        found = {**report, "observedMetrics": observed}
+        if (rows := self.written.get(int(report["batchId"]))) is not None:
+            found["sink"] = {**(report.get("sink") or {}), "numOutputRows": rows}
+        return found
+
+
+def known_as(frame: DataFrame, observed: set[str]) -> str | None:
+    """The observation of ours that counts the same rows as the frame has, `READ` for what is read; None: neither."""
+    node: Any = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no public way
+    while True:
+        children, kind = node.children(), str(node.nodeName())
+        if kind == "CollectMetrics" and node.name() in observed:
+            return str(node.name())
+        if children.isEmpty():
+            return READ
+        if kind not in ROW_BY_ROW or _calls_functions(frame, node):
+            return None
+        node = children.head()
+
+
+def _calls_functions(frame: DataFrame, node: Any) -> bool:
+    """Whether a node of a plan has functions of the user's in its columns."""
+    patterns = frame.sparkSession._jvm.org.apache.spark.sql.catalyst.trees.TreePattern  # type: ignore[union-attr]  # noqa: SLF001
+    called, columns = (patterns.PYTHON_UDF(), patterns.SCALA_UDF()), node.expressions()
+    return any(columns.apply(number).containsPattern(pattern) for number in range(columns.size()) for pattern in called)

@@ -1,0 +1,268 @@
+"""How long does an operator's own Python code take? It is timed where it runs, in Spark's workers, batch by batch.
+
+Whatever PySpark runs in a worker for the user, from `udf` to `transformWithState`, is wrapped in one place on its way
+there (`UserDefinedFunction._create_judf`). While an operator is called, what passes that place is put on a `Meter`. It
+counts the time inside the function: not what Spark needs to bring rows there and back, and not the wait for input.
+Processor time is counted with taking the input, and of many calls by some of them: the system takes longer to tell it
+than many a function takes. What a function raises is signed with its operator's name there, too (`blame.py`).
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import astuple, dataclass
+from functools import cache, wraps
+from inspect import signature
+from itertools import count
+from pathlib import Path
+from shutil import rmtree
+from struct import Struct
+from time import perf_counter_ns, thread_time_ns
+from typing import Any, ClassVar
+from uuid import uuid4
+
+from pyspark import TaskContext
+from pyspark.sql.udf import UserDefinedFunction
+
+from rheostat.runtime.query.failure_attribution import sign
+from rheostat.runtime.query.progress_report import Worked
+from rheostat.runtime.spark.task import batch_of
+
+BATCHES_KEPT = 128
+"""Spark remembers its last hundred batches."""
+ENTRY = Struct("<qqq")
+"""Batch, nanoseconds by the wall, nanoseconds of a processor."""
+NOTED_FROM_NS, NOTED_EVERY_NS = 1_000_000, 5_000_000
+"""Less is put on the next note, unless the last one was some time ago: a note takes twenty microseconds, and a function
+of a row or of a key may take less."""
+SAMPLED = 16
+"""So many times in a task its processor time is asked for, then every so many times."""
+REMEMBERED_AT_MOST = 256
+"""Files and rests, by a worker that is used again and again."""
+
+
+class Meter:
+    """Counts the time inside one function in this worker, and notes it where the node can read it.
+
+    Every partition has a file of its own, in which nobody else writes at that time, with an entry per batch. What is
+    too little to be noted stays with the process: Spark makes the function, and so its meter, anew for every task.
+    """
+
+    _opened: ClassVar[dict[str, int]] = {}
+    _rests: ClassVar[dict[str, list[int]]] = {}
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        if len(self._rests) >= REMEMBERED_AT_MOST:
+            self._rests.clear()
+        self._rest = self._rests.setdefault(path, [0, 0, -NOTED_EVERY_NS])
+        self._wall = self._cpu = self._times = self._weight = 0
+        self._from_input: BaseException | None = None
+
+    def __reduce__(self) -> tuple[type["Meter"], tuple[str]]:
+        return Meter, (self.path,)
+
+    def go(self) -> None:
+        """The function begins, or goes on."""
+        self._times += 1
+        self._weight = 1 if self._times <= SAMPLED else 0 if self._times % SAMPLED else SAMPLED
+        if self._weight:
+            self._cpu = thread_time_ns()
+        self._wall = perf_counter_ns()
+
+    def waited(self, since_ns: int) -> None:
+        """Input was awaited since then; that does not count."""
+        self._wall += perf_counter_ns() - since_ns
+
+    def input_failed(self, failure: Exception) -> None:
+        """The input could not be had: whatever comes of it is not the function's fault."""
+        self._from_input = failure
+
+    def failed(self, failure: Exception) -> None:
+        """The function has raised: it says whose it is."""
+        if failure is not self._from_input:
+            sign(failure, Path(self.path).parent.name)
+
+    def halt(self) -> None:
+        """The function has ended, or has handed something over."""
+        rest = self._rest
+        rest[0] += perf_counter_ns() - self._wall
+        if self._weight:
+            rest[1] += self._weight * (thread_time_ns() - self._cpu)
+        if rest[0] >= NOTED_FROM_NS:
+            self.note()
+
+    def end(self) -> None:
+        """Nothing more comes of this call."""
+        if perf_counter_ns() - self._rest[2] >= NOTED_EVERY_NS:
+            self.note()
+
+    def note(self) -> None:
+        """Adds what was counted to the entry of the present batch."""
+        task, (wall, cpu, _) = TaskContext.get(), self._rest
+        self._rest[:] = 0, 0, perf_counter_ns()
+        batch = batch_of(task)
+        if task is None or batch < 0 or not wall:
+            return
+        place = batch % BATCHES_KEPT * ENTRY.size
+        # A full disk must not fail the user's function.
+        with suppress(OSError):
+            file = self._file(f"{self.path}-{task.partitionId()}")
+            before = os.pread(file, ENTRY.size, place)
+            if len(before) == ENTRY.size and (entry := ENTRY.unpack(before))[0] == batch:
+                wall, cpu = wall + entry[1], cpu + entry[2]
+            os.pwrite(file, ENTRY.pack(batch, wall, cpu), place)
+
+    @classmethod
+    def _file(cls, path: str) -> int:
+        if path not in cls._opened:
+            if len(cls._opened) >= REMEMBERED_AT_MOST:
+                for file in cls._opened.values():
+                    os.close(file)
+                cls._opened.clear()
+            cls._opened[path] = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        return cls._opened[path]
+
+
+def timed(function: Callable[..., Any], path: str) -> Callable[..., Any]:
+    """The same function, on a meter. It may take iterators and answer with one: then it works while it is drawn."""
+    meter = Meter(path)
+
+    @wraps(function)
+    def on_the_meter(*inputs: Any, **named: Any) -> Any:
+        meter.go()
+        try:
+            result = function(*[_awaited(it, meter) if isinstance(it, Iterator) else it for it in inputs], **named)
+        except Exception as failure:
+            meter.failed(failure)
+            raise
+        finally:
+            meter.halt()
+        return _drawn(result, meter) if isinstance(result, Iterator) else result
+
+    with suppress(ValueError, TypeError):
+        on_the_meter.__signature__ = signature(function)  # type: ignore[attr-defined] # Spark counts its parameters
+    return on_the_meter
+
+
+def _awaited(rows: Iterator[Any], meter: Meter) -> Iterator[Any]:
+    """What is waited for does not count."""
+    while True:
+        since = perf_counter_ns()
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except Exception as failure:
+            meter.input_failed(failure)
+            raise
+        finally:
+            meter.waited(since)
+        yield row
+
+
+def _drawn(results: Iterator[Any], meter: Meter) -> Iterator[Any]:
+    while True:
+        meter.go()
+        try:
+            result = next(results)
+        except StopIteration:
+            break
+        except Exception as failure:
+            meter.failed(failure)
+            raise
+        finally:
+            meter.halt()
+        yield result
+    meter.end()
+
+
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    """Which operator is called, and which of its functions is next."""
+
+    path: str
+    number: "count[int]"
+    in_python: set[str]
+
+    def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        self.in_python.add(Path(self.path).name)
+        return timed(function, f"{self.path}/{next(self.number)}")
+
+
+_CALLED: ContextVar[_Naming | None] = ContextVar("called", default=None)
+
+
+class Notes:
+    """The folder with the notes of one start of an instance: what was there before is removed."""
+
+    def __init__(self, folder: Path) -> None:
+        _watch_what_is_handed_to_spark()
+        rmtree(folder, ignore_errors=True)
+        # A new name each time: workers that are used again have files of the last start open.
+        self.folder = folder / uuid4().hex
+        self.folder.mkdir(parents=True)
+        self.in_python = set[str]()
+        """Operators that have handed functions to Spark."""
+
+    @contextmanager
+    def of(self, operator: str) -> Iterator[None]:
+        """What is handed to Spark inside is the operator's own code."""
+        path = self.folder / operator
+        path.mkdir(exist_ok=True)
+        token = _CALLED.set(_Naming(str(path), count(), self.in_python))
+        try:
+            yield
+        finally:
+            _CALLED.reset(token)
+
+    def worked(self, batches: Sequence[int]) -> dict[int, dict[str, Worked]]:
+        """Time in each operator's own code, by batch; operators without any are not there."""
+        notes: dict[str, list[tuple[int, dict[int, tuple[int, int]]]]] = {}
+        for path in sorted(self.folder.glob("*/*")):
+            # Places that were never written read as batch 0 without any time.
+            entries = {batch: (wall, cpu) for batch, wall, cpu in _entries(path) if wall}
+            notes.setdefault(path.parent.name, []).append((int(path.name.rpartition("-")[2]), entries))
+        return {batch: {name: _in_batch(batch, noted) for name, noted in notes.items()} for batch in batches}
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+
+def _in_batch(batch: int, notes: Sequence[tuple[int, Mapping[int, tuple[int, int]]]]) -> Worked:
+    """What an operator did in a batch, from the notes of its functions in each partition."""
+    parts, cpu_ms = [0.0] * (1 + max(partition for partition, _ in notes)), 0.0
+    for partition, entries in notes:
+        wall, cpu = entries.get(batch, (0, 0))
+        parts[partition] += wall / 1e6
+        cpu_ms += cpu / 1e6
+    return Worked(sum(parts), cpu_ms, tuple(parts))
+
+
+def _entries(path: Path) -> Iterator[tuple[int, int, int]]:
+    with suppress(OSError):
+        noted = path.read_bytes()
+        yield from ENTRY.iter_unpack(noted[: len(noted) // ENTRY.size * ENTRY.size])
+
+
+def with_own_code(report: Mapping[str, Any], worked: Mapping[str, Worked]) -> dict[str, Any]:
+    """A report of Spark's, and what Spark does not tell; `read_batch` understands both."""
+    return {**report, "ownCode": {name: list(astuple(each)) for name, each in worked.items()}}
+
+
+@cache
+def _watch_what_is_handed_to_spark() -> None:
+    """PySpark has no hook for it; its own profiler wraps functions at the same place."""
+    create, known = UserDefinedFunction._create_judf, UserDefinedFunction._judf  # noqa: SLF001
+
+    def create_timed(self: UserDefinedFunction, func: Callable[..., Any], include_transpiled: bool = True) -> Any:
+        called = _CALLED.get()
+        return create(self, func if called is None else called.timed(func), include_transpiled)
+
+    def timed_anew(self: UserDefinedFunction) -> Any:
+        # One that was made before belongs to nobody, or to another operator.
+        return known.fget(self) if _CALLED.get() is None else self._create_judf(self.func)  # type: ignore[attr-defined]
+
+    UserDefinedFunction._create_judf = create_timed  # type: ignore[method-assign] # noqa: SLF001
+    UserDefinedFunction._judf = property(timed_anew)  # type: ignore[assignment] # noqa: SLF001

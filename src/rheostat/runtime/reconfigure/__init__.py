@@ -1,0 +1,4 @@
+"""One application on its nodes: launched, changed, healed, stopped.
+
+It uses every other room of `runtime` but `agent`.
+"""

@@ -1,0 +1,189 @@
+"""Executes a change of the physical plan by the table of `control.migration`, every step journaled."""
+
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rheostat.control.loop.migration import Event, Migration
+from rheostat.control.loop.ports import Entry, Journal
+from rheostat.model.graph.application import Kind
+from rheostat.runtime.checkpoints.state_job import StateJob
+from rheostat.runtime.plan.blueprint import Blueprint
+from rheostat.runtime.plan.physical_plan import Instance, PhysicalPlan
+from rheostat.runtime.reconfigure.instance_ops import Crew
+from rheostat.runtime.reconfigure.read_positions import parked_offsets, starts_of
+from rheostat.runtime.reconfigure.state_moves import job_for
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a change retires and what it creates; everything else is left alone."""
+
+    retired: tuple[Instance, ...]
+    created: tuple[Instance, ...]
+
+    @classmethod
+    def between(cls, old: PhysicalPlan, new: PhysicalPlan) -> "Difference":
+        """By the numbers of the instances."""
+        kept = {one.number for one in old.instances} & {one.number for one in new.instances}
+        return cls(
+            tuple(one for one in old.instances if one.number not in kept),
+            tuple(one for one in new.instances if one.number not in kept),
+        )
+
+
+class Changing:
+    """One change on its way."""
+
+    def __init__(self, blueprint: Blueprint, crew: Crew, journal: Journal, number: int) -> None:
+        self._blueprint, self._crew, self._journal, self._number = blueprint, crew, journal, number
+        self._migration = Migration()
+        self.paused_seconds = 0.0
+
+    def carry_out(self, old: PhysicalPlan, new: PhysicalPlan) -> PhysicalPlan:
+        """The new plan, running. Raises what went wrong before the switch, after everything is as it was."""
+        difference = Difference.between(old, new)
+        self._note(Event.BEGIN, {"wanted": {op: dict(r.counts) for op, r in new.deployment.items()}})
+        try:
+            prepared = self._prepare(difference, old)
+            began = self._hold(difference, new)
+            self._note(Event.HELD)
+            self._crew.stop(difference.retired)
+            self._note(Event.SAVED)
+            settled = self._settle_plan(difference, old, new)
+            self._build(settled, old, prepared)
+        except Exception:
+            self._roll_back(old, difference)
+            raise
+        # The switch. From here on the new plan holds, whatever happens.
+        self._note(Event.BUILT, {"plan": settled.to_dict()})
+        created = [one for one in settled.instances if one.number in {c.number for c in difference.created}]
+        promises = {one.tail: self._crew.promise(difference.retired, one.tail) for one in created}
+        bring_up(self._crew, created, promises)
+        self._note(Event.STARTED)
+        self._crew.tidy(settled)
+        self._crew.release(created)
+        self.paused_seconds = time.monotonic() - began
+        self._note(Event.RESUMED, {"paused_seconds": round(self.paused_seconds, 3)})
+        self._discard(difference.retired)
+        return settled
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it is done or undone, completely."""
+        return self._migration.is_finished
+
+    def _prepare(self, difference: Difference, old: PhysicalPlan) -> set[str]:
+        """Copies ahead, while everything still runs."""
+        prepared = set()
+        for instance in difference.created:
+            job = job_for(
+                self._blueprint, replace(instance, start=("",) * len(self._blueprint.inputs_of(instance))), old
+            )
+            if job is not None and job.way in {"copy", "repartition"}:
+                self._crew.node(instance).prepare(job)
+                prepared.add(job.target)
+        return prepared
+
+    def _hold(self, difference: Difference, new: PhysicalPlan) -> float:
+        """Brings everything that changes to rest, upstream first; gives the moment the first was asked to.
+
+        Where a stream goes inside a fragment, its channel is emptied first: its producers rest, its readers read on.
+        """
+        application = self._blueprint.application
+        heads = {instance.head for instance in new.instances}
+        began, holding = time.monotonic(), list[list[Instance]]()
+        for head, instances in self._by_fragment(difference.retired).items():
+            if application.by_name[head].kind is Kind.SOURCE:
+                self._crew.stop(instances)
+                continue
+            if head not in heads:
+                self._come_to_rest(holding, joining=True)
+                holding.clear()
+                self._crew.drain(instances)
+            self._crew.hold(instances)
+            holding.append(instances)
+        self._come_to_rest(holding, joining=False)
+        return began
+
+    def _come_to_rest(self, fragments: Sequence[list[Instance]], *, joining: bool) -> None:
+        """State is merged, a channel emptied and event time passed on only behind instances that have read the same.
+
+        So their watermarks are the same, what they have written is all there is up to one event time, and all of them
+        have promised the same. Had one promised more, a successor under its name would go on with that promise while
+        it takes over rows of one that was behind: they would be late.
+        """
+        self._crew.rest([one for instances in fragments for one in instances])
+        for instances in fragments:
+            stateful = any(self._blueprint.application.by_name[name].is_stateful for name in instances[0].operators)
+            timed = any(channel.event_time for channel in self._blueprint.outputs_of(instances[0]))
+            if len(instances) > 1 and (stateful or joining or timed):
+                self._crew.align(instances)
+
+    def _by_fragment(self, instances: Sequence[Instance]) -> dict[str, list[Instance]]:
+        """In the order of flow."""
+        flow = self._blueprint.application.flow
+        found: dict[str, list[Instance]] = {}
+        for instance in sorted(instances, key=lambda one: flow.index(one.head)):
+            found.setdefault(instance.head, []).append(instance)
+        return found
+
+    def _settle_plan(self, difference: Difference, old: PhysicalPlan, new: PhysicalPlan) -> PhysicalPlan:
+        """The plan with all that is known only now: where reading goes on, and which epochs there were."""
+        created = {one.number for one in difference.created}
+        instances = tuple(
+            replace(one, start=starts_of(self._blueprint, one, old), epochs_before=self._crew.epochs(one))
+            if one.number in created
+            else one
+            for one in new.instances
+        )
+        return replace(new, instances=instances, parked=parked_offsets(self._blueprint, old, new))
+
+    def _build(self, new: PhysicalPlan, old: PhysicalPlan, prepared: set[str]) -> None:
+        """Writes the new checkpoints, side by side: each is the work of the node it will be used on."""
+        jobs: list[tuple[Instance, StateJob]] = []
+        known = {one.number for one in old.instances}
+        for instance in new.instances:
+            if instance.number in known:
+                continue
+            job = job_for(self._blueprint, instance, old)
+            target = self._blueprint.checkpoint(instance)
+            if target.exists() and str(target) not in prepared:
+                shutil.rmtree(target)
+            if job is not None:
+                jobs.append((instance, job))
+        self._crew.at_once(lambda pair: self._crew.node(pair[0]).run(pair[1]), jobs)
+
+    def _roll_back(self, old: PhysicalPlan, difference: Difference) -> None:
+        self._note(Event.FAILED)
+        for instance in difference.created:
+            shutil.rmtree(self._blueprint.checkpoint(instance), ignore_errors=True)
+        # One that still runs is only let go; one that was stopped starts again from its own checkpoint.
+        running = self._crew.statuses()
+        stopped = [
+            one for one in difference.retired if running.get(one.name) is None or running[one.name].state != "running"
+        ]
+        for instance in stopped:
+            self._crew.node(instance).stop(instance.name)
+        self._crew.release(difference.retired)
+        self._crew.start(stopped)
+        self._crew.up(stopped)
+        self._crew.tidy(old)
+        self._note(Event.RESTORED)
+
+    def _discard(self, retired: Sequence[Instance]) -> None:
+        for instance in retired:
+            shutil.rmtree(self._blueprint.checkpoint(instance), ignore_errors=True)
+
+    def _note(self, event: Event, facts: dict[str, object] | None = None) -> None:
+        self._migration = self._migration.after(event)
+        whole = {"change": self._number, "event": event.value, **(facts or {})}
+        self._journal.append(Entry("change", time.time(), whole))  # type: ignore[arg-type]
+
+
+def bring_up(crew: Crew, instances: Sequence[Instance], promises: dict[str, int] | None = None) -> None:
+    """Starts instances, held, and waits until all are up: the second barrier."""
+    crew.hold(instances, starting=True)
+    crew.start(instances, promises)
+    crew.up(instances)

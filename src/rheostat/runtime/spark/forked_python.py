@@ -1,0 +1,63 @@
+"""Starts the fork server of this process and makes the executable that Spark is told to use as its Python."""
+
+import atexit
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from threading import Lock
+
+from rheostat.runtime.spark import launcher
+
+WORKERS_PREFIX = "rheostat-workers-"
+_LOCK = Lock()
+_server: subprocess.Popen[bytes] | None = None
+_executable = ""
+
+
+def forking_python() -> str:
+    """Path of an executable that behaves like `python` and forks; the same one for the life of this process.
+
+    Where the operating system cannot tell of a child's end by a handle (it is Linux that can), plain Python.
+    """
+    global _server, _executable
+    if not hasattr(os, "pidfd_open"):
+        return sys.executable
+    with _LOCK:
+        if _server is None or _server.poll() is not None:
+            _server, _executable = _started()
+        return _executable
+
+
+def workers_folder() -> str:
+    """Where the executable lies, "" if there is none; whoever kills this process has to remove it."""
+    return str(Path(_executable).parent) if _executable and _executable != sys.executable else ""
+
+
+def _started() -> tuple[subprocess.Popen[bytes], str]:
+    folder = Path(tempfile.mkdtemp(prefix=WORKERS_PREFIX))
+    executable = folder / "python"
+    source = Path(launcher.__file__).read_text()
+    # Without the site packages: the launcher needs none, and finding them takes longer than all it does.
+    executable.write_text(f"#!{sys.executable} -IS\n{source}")
+    executable.chmod(0o700)
+    command = [sys.executable, "-m", "rheostat.runtime.spark.fork_server", str(folder)]
+    # Spark's own workers get the same seed: what they hash must be the same in all of them.
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    server = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    )
+    atexit.register(_end, server, folder)
+    with server.stdout or Path(os.devnull).open("rb") as told:
+        is_ready = told.readline() == b"ready\n"
+    return server, str(executable) if is_ready else sys.executable
+
+
+def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
+    if server.stdin is not None:
+        server.stdin.close()
+    server.wait(10)
+    # It tidies up itself, unless it was killed together with this process's group.
+    shutil.rmtree(folder, ignore_errors=True)

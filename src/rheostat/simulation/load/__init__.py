@@ -1,0 +1,4 @@
+"""How many tuples arrive: curves, traces, days of a city.
+
+It uses `queues`.
+"""

@@ -1,0 +1,4 @@
+"""Queueing: servers, waiting lines, flow between changes, noise.
+
+It uses no other room of `simulation`.
+"""

@@ -1,0 +1,34 @@
+"""What will happen while nobody waits and nothing is changed? It can be computed once for many measurements.
+
+Arrays cost by the call far more than by the step. While all queues are empty what happens depends on time and on the
+deployment alone, so a longer stretch is computed at once and handed out piece by piece. A change, a pause or a node
+that comes or goes makes another layout, and what was computed for the old one is not used.
+"""
+
+from dataclasses import dataclass
+
+from rheostat.simulation.queues.interval_flow import Interval
+from rheostat.simulation.queues.server_layout import Layout
+
+STRETCH_SECONDS = 300.0
+"""How far to look: longer saves hardly any more calls, and more of it is in vain."""
+_TINY = 1e-9
+"""Two moments that differ by less are the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """A stretch of time that was computed for one layout."""
+
+    layout: Layout
+    interval: Interval
+
+    def part(self, layout: Layout, begin: float, end: float) -> Interval | None:
+        """What happens from the one moment to the other; None if that was not computed, or not in these steps."""
+        if layout is not self.layout:
+            return None
+        edges = self.interval.edges
+        first, last = edges.searchsorted((begin - _TINY, end - _TINY)).tolist()
+        if last >= len(edges) or edges[first] > begin + _TINY or edges[last] > end + _TINY:
+            return None
+        return self.interval.part(first, last)

@@ -1,0 +1,123 @@
+"""Who waits in front of an operator, since when, and how long had they been on their way already?
+
+First come, first served: the n-th tuple that arrives is the n-th that is served. So the curves of what has arrived and
+of what was served tell how long every tuple waited, without an account of single tuples. What tuples have been through
+before travels with them in the same way: a tuple that waited at the source for ten seconds is ten seconds old at the
+sink, though nobody waits at the source any more.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rheostat.simulation.queues.queue_formulas import Values
+
+
+@dataclass(frozen=True, slots=True)
+class Ages:
+    """Means and variances of times in seconds, at every step, of the tuples of that step."""
+
+    mean: Values
+    variance: Values
+
+    @property
+    def square(self) -> Values:
+        """The mean of the squares."""
+        return self.variance + self.mean**2
+
+    def later(self, mean: Values | float, variance: Values | float) -> "Ages":
+        """After a further time with this mean and variance, independent of what was before."""
+        return Ages(self.mean + mean, self.variance + variance)
+
+    def or_later(self, other: "Ages") -> "Ages":
+        """Whichever takes longer on average: a tuple is through when the last of its parts is."""
+        longer = other.mean > self.mean
+        return Ages(np.where(longer, other.mean, self.mean), np.where(longer, other.variance, self.variance))
+
+    @classmethod
+    def none(cls, steps: int) -> "Ages":
+        """Nothing has happened yet."""
+        return cls(np.zeros(steps), np.zeros(steps))
+
+    @classmethod
+    def of_moments(cls, mean: Values, square: Values) -> "Ages":
+        """From the mean of the times and that of their squares."""
+        return cls(mean, np.maximum(square - mean**2, 0.0))
+
+
+class Line:
+    """The tuples that wait in front of an operator, as curves over the moments at which they came."""
+
+    def __init__(self) -> None:
+        self._moments = np.zeros(1)
+        self._sums = np.zeros((3, 1))
+        """By each moment: tuples, the sum of their ages when they came, and of the squares of those."""
+
+    @property
+    def waiting(self) -> float:
+        """How many there are."""
+        return float(self._sums[0, -1])
+
+    def oldest(self, now: float) -> float:
+        """When the first of them came; now, if nobody waits."""
+        return float(self._moments[0]) if self.waiting > 0.0 else now
+
+    def nobody(self, now: float) -> None:
+        """All were served at once."""
+        self._moments, self._sums = np.array([now]), np.zeros((3, 1))
+
+    def pass_through(self, edges: Values, arrivals: Values, waiting: Values, came: Ages) -> tuple[Ages, Ages]:
+        """How long those served in every step had waited here, and how old they were when they came.
+
+        `arrivals` are tuples in every step with the ages they bring, `waiting` those left at its end.
+        """
+        if self.waiting == 0.0:
+            if not waiting.any():
+                return Ages.none(len(arrivals)), came
+            self.nobody(float(edges[0]))
+        moments = np.concatenate([self._moments, edges[1:]])
+        added = np.cumsum([arrivals, arrivals * came.mean, arrivals * came.square], axis=1)
+        sums = np.concatenate([self._sums, self._sums[:, -1:] + added], axis=1)
+        first = len(self._moments)
+        served = np.concatenate([[0.0], np.maximum(sums[0, first:] - waiting, 0.0)])
+        since = np.maximum(edges - np.interp(served, sums[0], moments), 0.0)
+        before = np.concatenate([[self.waiting], waiting[:-1]])
+        number = np.diff(served)
+        waited = _waited(since, before, waiting, number)
+        carried = [np.diff(np.interp(served, sums[0], column)) / np.maximum(number, 1e-12) for column in sums[1:]]
+        self._keep(moments, sums, float(served[-1]), float(waiting[-1]))
+        return waited, Ages.of_moments(carried[0], carried[1])
+
+    def _keep(self, moments: Values, sums: Values, served: float, waiting: float) -> None:
+        """Forgets who was served."""
+        if waiting <= 0.0:
+            self.nobody(float(moments[-1]))
+            return
+        first = max(int(np.searchsorted(sums[0], served, side="right")) - 1, 0)
+        gone = np.array([[float(np.interp(served, sums[0], column))] for column in sums])
+        self._moments = moments[first:].copy()
+        self._moments[0] = float(np.interp(served, sums[0], moments))
+        self._sums = np.maximum(sums[:, first:] - gone, 0.0)
+
+    def restart(self, waiting: float, oldest: float, now: float) -> None:
+        """After a change another number waits in another line; the first of them came at `oldest`."""
+        if waiting <= 0.0:
+            self.nobody(now)
+        elif self.waiting > 0.0 and self._moments[0] <= oldest:
+            self._sums = self._sums * (waiting / self.waiting)
+        else:
+            factor = waiting / self.waiting if self.waiting > 0.0 else 0.0
+            sums = np.array([[waiting], *(self._sums[1:, -1:] * factor)])
+            self._moments, self._sums = np.array([oldest, now]), np.concatenate([np.zeros((3, 1)), sums], axis=1)
+
+
+def _waited(since: Values, before: Values, after: Values, number: Values) -> Ages:
+    """The waits of those served in each step, from the wait of its first to that of its last.
+
+    Where the line ends within a step, those who came after its end did not wait.
+    """
+    first, last = since[:-1], np.where(after > 0.0, since[1:], 0.0)
+    first = np.where(before > 0.0, first, 0.0)
+    share = np.where(after > 0.0, 1.0, np.minimum(before / np.maximum(number, 1e-12), 1.0))
+    mean = share * (first + last) / 2
+    return Ages.of_moments(mean, share * (first**2 + first * last + last**2) / 3)

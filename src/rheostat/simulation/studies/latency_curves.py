@@ -1,0 +1,52 @@
+"""What would somebody measure who puts one replica under one load after the other? R(load), with bursts and all.
+
+Policies that plan ahead are given such a curve, as `rheostat calibrate` fits it to a real operator.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from rheostat.model.graph.application import Application, Operator
+from rheostat.model.graph.latency import Constant, Tabulated
+from rheostat.simulation.queues.servers import Behaviour, Rows, Servers, capacity_tps
+
+POINTS = 60
+"""Loads that are tried, evenly up to saturation."""
+TYPICAL = 0.7
+"""EDF 9: operators are profiled where none is more than 70 % busy."""
+
+
+def latency_curve(operator: Operator, behaviour: Behaviour | None = None) -> Tabulated | Constant:
+    """Mean time of a tuple in one replica on the reference processor, over its load."""
+    capacity = capacity_tps(operator.latency)
+    if not np.isfinite(capacity):
+        return Constant(operator.latency.latency_ms(0.0))
+    servers = Servers((operator,), {operator.name: behaviour} if behaviour else {})
+    loads = np.linspace(0.0, servers.busiest * capacity, POINTS)
+    mean, _ = servers.times(Rows(servers, [0], [1.0]), loads[None, :])
+    # Rounding must not make a curve fall that is flat.
+    measured = np.maximum.accumulate(1000 * mean[0])
+    return Tabulated(tuple(loads.tolist()), tuple(measured.tolist()))
+
+
+def shared_bounds(
+    application: Application, behaviours: Mapping[str, Behaviour], objective_ms: float
+) -> dict[str, float]:
+    """R_max,op for every operator: the share of R_max that it takes when it is 70 % busy, along the longest path.
+
+    EDF 9 measures how much time is spent where when the response time is close to R_max, and takes that.
+    """
+    typical = {}
+    for operator in application.operators:
+        curve = latency_curve(operator, behaviours.get(operator.name))
+        capacity = capacity_tps(operator.latency)
+        typical[operator.name] = curve.latency_ms(TYPICAL * capacity if np.isfinite(capacity) else 0.0)
+    until: dict[str, float] = {}
+    for name in application.flow:
+        before = max((until[stream.source] for stream in application.inputs[name]), default=0.0)
+        until[name] = before + typical[name]
+    longest = max(until.values())
+    shares = {name: own / longest if longest > 0 else 1.0 for name, own in typical.items()}
+    # An operator that takes no time at all still needs a bound it can be held against.
+    return {name: objective_ms * max(share, 1e-3) for name, share in shares.items()}

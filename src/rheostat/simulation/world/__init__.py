@@ -1,0 +1,4 @@
+"""The simulated world behind the ports that managers know.
+
+It uses `queues` and `load`.
+"""

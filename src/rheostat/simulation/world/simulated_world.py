@@ -1,0 +1,240 @@
+"""The simulated world behind the ports: a clock, a probe, an actuator and a provider of nodes.
+
+Waiting is what lets time pass: `wait_until` computes everything that happens until then. A change pauses what it
+changes for as long as the downtime model says, and `apply` returns when it is done, as the runtime's does: time has
+passed then, and what arrived meanwhile waits.
+"""
+
+from collections.abc import Collection, Sequence
+from math import floor
+
+import numpy as np
+
+from rheostat.control.loop.ports import Done, Effect, Refused, RolledBack
+from rheostat.model.downtime.downtime_model import Situation, downtime_seconds, operator_downtime_seconds
+from rheostat.model.graph.deployment import Deployment
+from rheostat.model.graph.reconfiguration import Reconfiguration
+from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.model.observation import Sample
+from rheostat.report.recording import Note, Recorder
+from rheostat.simulation.queues.interval_flow import Flow, Interval
+from rheostat.simulation.queues.lookahead import STRETCH_SECONDS, Ahead
+from rheostat.simulation.queues.measurement import Measurement, measure
+from rheostat.simulation.queues.noise import MeasurementNoise, RateNoise
+from rheostat.simulation.queues.queue_formulas import Values
+from rheostat.simulation.queues.server_layout import Layout
+from rheostat.simulation.queues.servers import Servers
+from rheostat.simulation.world.node_supply import Nodes
+from rheostat.simulation.world.sampler import Sampler
+from rheostat.simulation.world.scenario import Scenario, impossible
+
+LONGEST = 3600
+"""Steps that are computed at once; more would only take more memory."""
+_TINY = 1e-9
+"""Two moments that differ by less are the same."""
+
+
+class World:
+    """One run of a scenario, deterministic by seed."""
+
+    def __init__(self, scenario: Scenario, seed: int = 0) -> None:
+        self.scenario = scenario
+        application = scenario.application
+        servers = Servers(application.operators, scenario.behaviours)
+        self._nodes = Nodes(scenario.infrastructure, scenario.supply, scenario.failures)
+        layout = Layout(
+            application, scenario.infrastructure, scenario.deployment, servers, frozenset(), scenario.hop_ms
+        )
+        self._flow, self._sampler = Flow(layout), Sampler(layout)
+        self._rates = RateNoise(scenario.noise, scenario.step_seconds, seed)
+        self._blur = MeasurementNoise(scenario.noise, seed)
+        self._now = self._downtime = 0.0
+        self._ahead: Ahead | None = None
+        self._pending: Measurement | None = None
+        self._samples: list[Sample] = []
+        self.recorder = Recorder([operator.name for operator in application.operators])
+
+    def now_seconds(self) -> float:
+        """Seconds since the start of the run."""
+        return self._now
+
+    def wait_until(self, seconds: float) -> None:
+        """Lets time pass."""
+        self._pass_time(seconds, ())
+
+    def samples(self) -> Sequence[Sample]:
+        """What was measured since the last call."""
+        taken, self._samples = self._samples, []
+        return taken
+
+    def deployment(self) -> Deployment:
+        """What runs; also on nodes that are lost, until somebody moves it away."""
+        return self._flow.layout.deployment
+
+    def infrastructure(self) -> Infrastructure:
+        """The nodes that are up."""
+        return self._nodes.view()
+
+    def kinds(self) -> Sequence[Node]:
+        """What can be had."""
+        return self._nodes.kinds()
+
+    def start(self, kind: str, region: str) -> str:
+        """Asks for a node; it is up after the supply's time."""
+        name = self._nodes.start(kind, region, self._now)
+        self._rearrange(self.deployment())
+        return name
+
+    def failure(self, node: str) -> str | None:  # noqa: ARG002 - the protocol
+        """Every node comes."""
+        return None
+
+    def stop(self, node: str) -> None:
+        """Releases an empty node."""
+        if node in self.deployment().nodes():
+            raise ValueError(f"node {node!r} is not empty: move its replicas away first")
+        self._nodes.stop(node, self._now)
+        self.recorder.note(Note(self._now, "node", f"node {node} is released"))
+        self._rearrange(self.deployment())
+
+    def apply(self, change: Reconfiguration) -> Effect:
+        """Carries out a change while tuples wait; time passes."""
+        began = self._now
+        effect = self._applied(change) if change else Done(0.0)
+        match effect:
+            case Done(seconds) if change:
+                self.recorder.note(Note(began, "done", str(change), "", seconds))
+            case RolledBack(reason):
+                self.recorder.note(Note(began, "rolled back", f"{change} ({reason})", "", self._now - began))
+            case Refused(reasons):
+                self.recorder.note(Note(began, "refused", f"{change} ({'; '.join(reasons)})"))
+        return effect
+
+    @property
+    def downtime_seconds(self) -> float:
+        """How long the application has been paused so far, in all."""
+        return self._downtime
+
+    def _applied(self, change: Reconfiguration) -> Effect:
+        current, layout = self.deployment(), self._flow.layout
+        try:
+            wanted = change.apply(current)
+        except ValueError as wrong:
+            return Refused((str(wrong),))
+        if reasons := self._forbidden(change, wanted):
+            return Refused(reasons)
+        pauses = self._pauses(Situation(layout.application, layout.infrastructure, current), wanted)
+        began, longest = self._now, max(pauses.values())
+        touched = frozenset(node for part in change.changes for node in (*part.before, *part.after))
+        failure = self._nodes.first_failure(touched & self._nodes.up, began + longest)
+        end = began + longest if failure is None else failure.at_seconds
+        for moment in sorted({began + seconds for seconds in pauses.values()} | {end}):
+            waiting = [i for i, seconds in pauses.items() if began + seconds >= moment - _TINY]
+            self._pass_time(min(moment, end), waiting)
+        self._downtime += self._now - began
+        if failure is not None:
+            return RolledBack(f"node {failure.node} was lost")
+        self._rearrange(wanted)
+        return Done(longest)
+
+    def _forbidden(self, change: Reconfiguration, wanted: Deployment) -> tuple[str, ...]:
+        """Why a change cannot be made; what is on a lost node may stay there, but nothing new goes there."""
+        found = impossible(self.scenario.application, self._nodes.known, wanted)
+        gone = sorted({node for part in change.changes for node in part.added if node not in self._nodes.up})
+        return (*found, *(f"node {node!r} does not run" for node in gone))
+
+    def _pauses(self, situation: Situation, wanted: Deployment) -> dict[int, float]:
+        """How long each operator stands still, by its position; where all are restarted, all wait for the slowest."""
+        model, operators = self.scenario.downtime, situation.application.operators
+        whole = downtime_seconds(model, situation, wanted)
+        if any(model.unchanged_seconds(situation, operator) > 0 for operator in operators):
+            return dict.fromkeys(range(len(operators)), whole)
+        return {
+            i: operator_downtime_seconds(model, situation, operator.name, wanted[operator.name])
+            for i, operator in enumerate(operators)
+            if wanted[operator.name] != situation.current[operator.name]
+        }
+
+    def _pass_time(self, until: float, paused: Collection[int]) -> None:
+        """Computes what happens, piece by piece: a piece ends where something is measured or a node comes or goes."""
+        while self._now < until - _TINY:
+            sampled = self._next_sample()
+            end = min(until, sampled, self._nodes.next_event(), self._now + LONGEST * self.scenario.step_seconds)
+            self._compute(end, paused)
+            if told := self._nodes.pass_time(self._now):
+                for what in told:
+                    self.recorder.note(Note(self._now, "node", what))
+                self._rearrange(self.deployment())
+            if self._now >= sampled - _TINY:
+                self._measured()
+
+    def _next_sample(self) -> float:
+        period = self.scenario.sample_seconds
+        return (floor(self._now / period + _TINY) + 1) * period
+
+    def _compute(self, end: float, paused: Collection[int]) -> None:
+        """One piece: no change, no measurement, no node that comes or goes inside."""
+        if end <= self._now:
+            return
+        interval = None if paused else self._foreseen(end)
+        if interval is None:
+            edges = self._edges(end)
+            interval = self._flow.advance(edges, self._brought(edges), paused)
+        piece = measure(self._flow.layout, interval, self._flow.lags(end))
+        self._pending = piece if self._pending is None else self._pending.plus(piece)
+        self._now = end
+
+    def _foreseen(self, end: float) -> Interval | None:
+        """The piece from what was computed ahead; None if somebody waits, or would have to within the stretch."""
+        known = self._ahead.part(self._flow.layout, self._now, end) if self._ahead else None
+        if known is not None:
+            return known
+        off_the_grid = end / self.scenario.step_seconds
+        if self._flow.is_crowded or abs(off_the_grid - round(off_the_grid)) > _TINY:
+            return None
+        edges = self._edges(max(end, self._now + STRETCH_SECONDS))
+        stretch = self._flow.foreseen(edges, self._brought(edges))
+        self._ahead = None if stretch is None else Ahead(self._flow.layout, stretch)
+        return self._ahead.part(self._flow.layout, self._now, end) if self._ahead else None
+
+    def _brought(self, edges: Values) -> Values:
+        """Tuples that every source gets in each step, noise included."""
+        first = floor(edges[0] / self.scenario.step_seconds + _TINY)
+        brought = np.diff(self.scenario.workload.tuples_until(edges))
+        return brought * self._rates.factors(first, len(brought))
+
+    def _edges(self, end: float) -> Values:
+        """From now to the end, at the steps of a grid that does not depend on who waits for what."""
+        step = self.scenario.step_seconds
+        first, last = floor(self._now / step + _TINY) + 1, floor(end / step - _TINY)
+        inner = np.arange(first, last + 1) * step
+        return np.concatenate([[self._now], inner, [end]])
+
+    def _rearrange(self, deployment: Deployment) -> None:
+        """Another deployment or other nodes: what was measured until now is told, then the queues are moved."""
+        if self._pending is not None:
+            self._measured()
+        layout = self._flow.layout
+        # Nodes that only just were asked for are known by name, and hold nothing until they are up.
+        self._flow.rearrange(layout.on(deployment, self._nodes.known, self._nodes.down), self._now)
+        self._sampler = Sampler(self._flow.layout)
+
+    def _measured(self) -> None:
+        """Turns what was computed since the last time into samples and a line of the recording."""
+        measured, self._pending = self._pending, None
+        if measured is None:
+            return
+        layout = self._flow.layout
+        self._samples += self._sampler.samples(measured, self._now, self._downtime, self._blur)
+        cost = layout.replicas_cost + float(measured.streams @ layout.prices) + self._nodes.price_per_hour
+        figures = {
+            "rate_tps": float(measured.arrived[sorted(layout.sources)].sum()),
+            "backlog": float(measured.row_waiting.sum()),
+            "nodes": float(len(self._nodes.up)),
+            "cost_per_hour": cost,
+            **measured.responses_ms,
+        }
+        replicas = {name: len(replicas) for name, replicas in layout.deployment.items()}
+        times = zip(layout.application.operators, measured.served.tolist(), measured.latency.tolist(), strict=True)
+        latencies = {operator.name: 1000 * latency for operator, served, latency in times if served > 0}
+        self.recorder.add(self._now, figures, replicas, latencies)

@@ -1,0 +1,88 @@
+"""What holds for every command: help, version, exit codes, and how errors are told."""
+
+import importlib
+import os
+import subprocess
+import sys
+
+import pytest
+
+from rheostat import __version__
+from rheostat.cli.commands.models import validate
+from rheostat.cli.main import COMMANDS, module_of
+from rheostat.cli.output import complaints_of
+
+
+def test_the_version(rheostat):
+    assert rheostat("--version").out == f"rheostat {__version__}\n"
+
+
+def test_help_tells_every_command(rheostat):
+    told = rheostat("--help").out
+    assert all(name in told for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_begins_as_it_is_announced(rheostat, name):
+    command = getattr(importlib.import_module(module_of(name)), name.replace("-", "_"))
+    assert command.__doc__.splitlines()[0] == COMMANDS[name]
+    assert rheostat(name, "--help").code == 0
+
+
+def test_start_up_imports_nothing_heavy():
+    heavy = {"numpy", "scipy", "matplotlib", "yaml", "pyspark"}
+    code = (
+        f"import sys, rheostat.cli.main, rheostat.cli.commands.models.doctor; print(sorted({heavy} & set(sys.modules)))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "[]\n"
+
+
+def test_a_misspelled_command_is_wrong_use_and_is_told_what_was_meant(rheostat):
+    answer = rheostat("validat", "clicks.yaml")
+    assert answer.code == 2
+    assert "validate" in answer.err
+    assert answer.out == ""
+
+
+def test_wrong_use_is_told_in_json_where_json_was_asked_for(rheostat):
+    answer = rheostat("show", "--nonsense", "--json")
+    assert answer.code == 2
+    assert answer.json["ok"] is False
+    assert "--nonsense" in answer.json["mistakes"][0]["what"]
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_debug_shows_the_traceback_wherever_it_stands(rheostat, place):
+    arguments = ["show", "broken.yaml", "sites.yaml"]
+    quiet = rheostat(*arguments)
+    loud = rheostat(*arguments[:place], "--debug", *arguments[place:])
+    assert "Traceback" not in quiet.err
+    assert "Traceback (most recent call last)" in loud.err
+    assert loud.err.endswith(quiet.err)
+    assert quiet.code == loud.code == 2
+
+
+def test_a_mistake_of_ours_is_not_blamed_on_the_user(rheostat, monkeypatch):
+    def fail(_):
+        raise KeyError("oops")
+
+    monkeypatch.setattr(validate, "find_all", fail)
+    answer = rheostat("validate", "clicks.yaml")
+    assert answer.code == 70
+    assert "mistake in rheostat" in answer.err
+    assert "Traceback" not in answer.err
+    assert rheostat("validate", "clicks.yaml", "--json").json["ok"] is False
+
+
+def test_an_error_of_the_system_names_the_file():
+    (complaint,) = complaints_of(PermissionError(13, "Permission denied", "there"))
+    assert str(complaint) == "there: Permission denied"
+
+
+def test_a_terminal_that_knows_ascii_alone_gets_an_answer_too():
+    environment = {"PATH": os.defpath, "PYTHONIOENCODING": "ascii"}
+    code = "import sys; sys.argv[1:] = ['show', 'word-count']; from rheostat.cli.main import main; main()"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert "application" in told.stdout
+    assert "Error" not in told.stderr

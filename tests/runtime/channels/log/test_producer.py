@@ -1,0 +1,176 @@
+from itertools import count
+
+import pytest
+from tests.runtime.channels.world import Died, MortalDisk, Row, channel_at, opened, publish, rows_between, table_of
+
+from rheostat.errors import Fenced
+from rheostat.runtime.channels.log.disk_log import DiskLog
+from rheostat.runtime.channels.log.producer import Batch, close_producer
+from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.records.channel import Channel, create_channel
+from rheostat.runtime.channels.records.disk import Disk
+from rheostat.runtime.channels.records.manifest import NEVER, Kind
+from rheostat.runtime.channels.records.offset import Offset
+from rheostat.runtime.channels.records.segment import write_segment
+
+ROWS = [Row("p", 0, 1), Row("p", 1, 3), Row("p", 2, 1)]
+
+
+def everything(channel):
+    start = Offset.start("c", channel.all_groups)
+    return rows_between(channel, start, advance(DiskLog(channel), start), replicas=1)
+
+
+def test_a_batch_is_published_once(tmp_path):
+    channel = channel_at(tmp_path)
+    producer = opened(channel, "p")
+    assert publish(channel, producer, 0, ROWS)
+    assert not publish(channel, producer, 0, ROWS)
+    assert not publish(channel, opened(channel, "p"), 0, ROWS)
+    assert sorted(r.number for r in everything(channel)) == [0, 1, 2]
+
+
+def test_a_batch_published_in_the_epoch_before_is_not_repeated(tmp_path):
+    channel = channel_at(tmp_path)
+    publish(channel, opened(channel, "p"), 7, ROWS)
+    assert not publish(channel, opened(channel, "p", 2), 7, ROWS)
+    assert not publish(channel, opened(channel, "p", 3), 7, ROWS)
+    assert publish(channel, opened(channel, "p", 3), 8, ROWS)
+
+
+def test_a_query_with_a_new_checkpoint_counts_its_batches_anew(tmp_path):
+    channel = channel_at(tmp_path)
+    publish(channel, opened(channel, "p"), 7, ROWS)
+    assert publish(channel, opened(channel, "p", 2, continues=False), 0, ROWS)
+
+
+def test_a_zombie_is_fenced_off(tmp_path):
+    channel = channel_at(tmp_path)
+    zombie = opened(channel, "p")
+    publish(channel, zombie, 0, ROWS)
+    opened(channel, "p", 2)
+    with pytest.raises(Fenced):
+        publish(channel, zombie, 1, ROWS)
+    with pytest.raises(Fenced):
+        opened(channel, "p", 1)
+    assert len(everything(channel)) == 3
+
+
+class Overtaken(Disk):
+    """Lets somebody else act just before this one takes a slot."""
+
+    def __init__(self, rival):
+        self.rival = rival
+
+    def step(self, what):
+        if what == "link" and self.rival is not None:
+            rival, self.rival = self.rival, None
+            rival()
+
+
+def test_of_a_batch_and_a_seal_that_want_the_same_slot_one_wins(tmp_path):
+    channel = channel_at(tmp_path)
+    opened(channel, "p")
+    producer = opened(channel, "p", disk=Overtaken(lambda: opened(channel, "p", 2)))
+    with pytest.raises(Fenced):
+        publish(channel, producer, 0, ROWS)
+    assert everything(channel) == []
+    assert publish(channel, opened(channel, "p", 2), 0, ROWS), "what was refused is not lost"
+
+
+def test_a_batch_that_lost_its_slot_to_another_takes_the_next(tmp_path):
+    channel = channel_at(tmp_path)
+    opened(channel, "p")
+    rival = opened(channel, "p")
+    producer = opened(channel, "p", disk=Overtaken(lambda: publish(channel, rival, 0, ROWS)))
+    assert publish(channel, producer, 1, [Row("p", 3, 0)])
+    assert sorted(r.number for r in everything(channel)) == [0, 1, 2, 3]
+    producer = opened(channel, "p", disk=Overtaken(lambda: publish(channel, rival, 2, ROWS)))
+    assert not publish(channel, producer, 2, ROWS)
+
+
+def test_epochs_are_dense(tmp_path):
+    channel = channel_at(tmp_path)
+    with pytest.raises(ValueError, match="dense"):
+        opened(channel, "p", 2)
+
+
+def test_an_empty_batch_is_published_only_for_its_frontier(tmp_path):
+    channel = channel_at(tmp_path, event_time="time")
+    producer = opened(channel, "p")
+    assert not publish(channel, producer, 0, [])
+    assert publish(channel, producer, 1, [], frontier=5)
+    assert not publish(channel, producer, 2, [], frontier=4)
+    assert producer.frontier() == 5
+    assert opened(channel, "p", 2).frontier() == 5, "a promise outlives the epoch"
+
+
+def test_sealing_and_closing_can_be_repeated(tmp_path):
+    channel = channel_at(tmp_path)
+    producer = opened(channel, "p")
+    for _ in range(2):
+        producer.seal(0)
+    for _ in range(2):
+        producer.close(0)
+    producer.seal(0)
+    log = DiskLog(channel)
+    assert [log.entry("p", 1, slot).kind for slot in range(2)] == [Kind.SEAL, Kind.CLOSE]
+    assert log.entry("p", 1, 2) is None
+
+
+def test_closing_whoever_was_never_declared_does_nothing(tmp_path):
+    close_producer(channel_at(tmp_path), Disk(), "p", 0)
+
+
+def test_a_closed_producer_can_come_back(tmp_path):
+    channel = channel_at(tmp_path)
+    publish(channel, opened(channel, "p"), 0, ROWS)
+    close_producer(channel, Disk(), "p", 0)
+    publish(channel, opened(channel, "p", 2), 1, [Row("p", 3, 0)])
+    assert sorted(r.number for r in everything(channel)) == [0, 1, 2, 3]
+
+
+def test_a_crash_at_any_step_loses_and_repeats_nothing(tmp_path):
+    for steps in count():
+        channel = channel_at(tmp_path / str(steps))
+        try:
+            disk = MortalDisk(steps)
+            publish(channel, opened(channel, "p", 1, disk), 0, ROWS, disk=disk)
+            publish(channel, opened(channel, "p", 2, disk), 1, [Row("p", 3, 0)], disk=disk)
+            survived = True
+        except Died:
+            survived = False
+        epoch = 2 if DiskLog(channel).opening("p", 1) else 1
+        producer = opened(channel, "p", epoch)
+        publish(channel, producer, 0, ROWS)
+        publish(channel, producer, 1, [Row("p", 3, 0)])
+        assert sorted(r.number for r in everything(channel)) == [0, 1, 2, 3], f"died before step {steps}"
+        if survived:
+            assert steps > 20
+            return
+
+
+def test_a_segment_that_was_cleaned_too_early_is_noticed(tmp_path):
+    channel = channel_at(tmp_path)
+    producer = opened(channel, "p")
+    segment = write_segment(channel.segments("p", 1), table_of(ROWS), None, Disk())
+    (channel.segments("p", 1) / segment.name).unlink()
+    with pytest.raises(FileNotFoundError, match="cleaned away"):
+        producer.publish(Batch(0, (segment,)), 0)
+
+
+def test_a_channel_is_created_once_and_for_all(tmp_path):
+    channel_at(tmp_path, 4)
+    channel_at(tmp_path, 4)
+    with pytest.raises(ValueError, match="holds another channel"):
+        create_channel(Channel(tmp_path, "c", 8), Disk())
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden"])
+def test_names_that_are_no_file_names_are_refused(tmp_path, name):
+    with pytest.raises(ValueError, match="a name consists of"):
+        opened(channel_at(tmp_path), name)
+
+
+def test_a_new_producer_promises_nothing(tmp_path):
+    assert opened(channel_at(tmp_path), "p").frontier() == NEVER
