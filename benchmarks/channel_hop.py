@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
 from rheostat.runtime.channels.log.consumers import commit, should_wait
 from rheostat.runtime.channels.log.disk_log import DiskLog, next_slot
-from rheostat.runtime.channels.log.producer import Batch, open_producer
+from rheostat.runtime.channels.log.producer import ProducedBatch, open_producer
 from rheostat.runtime.channels.reader.advance import advance
 from rheostat.runtime.channels.reader.batch_plan import partitions
 from rheostat.runtime.channels.reader.provenance import intake_of
@@ -102,7 +102,7 @@ def calls(folder: Path, groups: int) -> None:
 
     def publish() -> None:
         state["batch"] += 1
-        producer.publish(Batch(state["batch"], (state["segment"],)), 0)
+        producer.publish(ProducedBatch(state["batch"], (state["segment"],)), 0)
 
     def plan_offset() -> None:
         state["at"], state["end"] = state["end"], advance(log, state["end"])

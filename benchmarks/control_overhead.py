@@ -32,10 +32,10 @@ from rheostat.controller.bring_up import Opened
 from rheostat.controller.recorder import RecordingFile
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
-from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import RuntimeSettings
-from rheostat.runtime.query.progress_report import Batch, read_batch
+from rheostat.runtime.query.progress_report import BatchReport, read_batch
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
 from rheostat.runtime.spark.session import create_session
 from rheostat.runtime.spark.spark_settings import SparkSettings
@@ -68,7 +68,7 @@ class Time:
     """Processor time of this process, without Spark's, per second."""
     decisions: int
 
-    def rate(self, batches: Sequence[Batch]) -> float:
+    def rate(self, batches: Sequence[BatchReport]) -> float:
         """Sentences per second of the batches that lie in it."""
         return throughput(
             [one for one in batches if one.start_seconds >= self.begin + SETTLE_SECONDS and one.end_seconds <= self.end]
@@ -95,13 +95,13 @@ def main() -> int:
     return int(share < GOAL)
 
 
-def _measured(pairs: range, seconds: float, warm_up: float) -> tuple[list[Time], list[Batch]]:
+def _measured(pairs: range, seconds: float, warm_up: float) -> tuple[list[Time], list[BatchReport]]:
     """All times in their order, two by two, and every batch; as many pairs of those allowed as are needed."""
     spark = create_session(SparkSettings(overrides={REPORTS: "100000"}), THREADS, "control overhead")
     app = application("1", pace="all", rows_per_batch=PER_BATCH, total=ENDLESS)
     node = SparkNode("n1", spark)
     one = Infrastructure("one", (Node("n1", 16),))
-    monitor, settings = MonitorSettings(PERIOD_SECONDS / 3), RuntimeSettings(trigger_ms=0)
+    monitor, settings = CollectorSettings(PERIOD_SECONDS / 3), RuntimeSettings(trigger_ms=0)
     with (
         passing_folder("overhead") as root,
         embedded(app, one, root, spark, settings, nodes={"n1": node}, monitor=monitor) as runtime,
@@ -124,7 +124,7 @@ def _measured(pairs: range, seconds: float, warm_up: float) -> tuple[list[Time],
         passed(warm_up, controlled=True)
         times: list[Time] = []
         reports: list[Mapping[str, Any]] = []
-        batches: list[Batch] = []
+        batches: list[BatchReport] = []
         while (measured := len(times) // 2) < pairs.start or (
             measured + 1 < pairs.stop and typical(_shares(times, batches)).doubt > WELL_ENOUGH
         ):
@@ -148,17 +148,17 @@ def _pass(seconds: float, act: Callable[[], None]) -> None:
         time.sleep(min(1.0, rest))
 
 
-def _rates(times: Sequence[Time], batches: Sequence[Batch], *, controlled: bool) -> list[float]:
+def _rates(times: Sequence[Time], batches: Sequence[BatchReport], *, controlled: bool) -> list[float]:
     return [one.rate(batches) for one in times if one.controlled is controlled]
 
 
-def _shares(times: Sequence[Time], batches: Sequence[Batch]) -> list[float]:
+def _shares(times: Sequence[Time], batches: Sequence[BatchReport]) -> list[float]:
     """The throughput with control beside that without just before or after."""
     on, off = _rates(times, batches, controlled=True), _rates(times, batches, controlled=False)
     return [one / other for one, other in zip(on, off, strict=True)]
 
 
-def _table(times: Sequence[Time], batches: Sequence[Batch]) -> tuple[str, float]:
+def _table(times: Sequence[Time], batches: Sequence[BatchReport]) -> tuple[str, float]:
     """The table, and the throughput with control beside that without."""
     lines = ["| control | sentences/s at saturation, median | least | most | processor time, of a core |"]
     lines.append("|" + "---|" * 5)

@@ -19,7 +19,7 @@ import numpy as np
 from rheostat.model.graph.application import Application
 from rheostat.model.network.resources import Infrastructure
 from rheostat.model.quality.objective import Bounds, EdrpObjective, OdpObjective
-from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.contract.planner import SILENT, Planner
 from rheostat.planning.contract.problem import Limits, Problem
 from rheostat.planning.exact.exact import Exact
@@ -52,7 +52,7 @@ class Timed:
     @property
     def is_proven(self) -> bool:
         """Whether nothing is left open."""
-        return self.outcome.status in {Status.OPTIMAL, Status.INFEASIBLE}
+        return self.outcome.status in {PlanStatus.OPTIMAL, PlanStatus.INFEASIBLE}
 
 
 def timed(planner: Planner, problem: Problem) -> Timed:
@@ -128,7 +128,7 @@ def versus(*, quick: bool, limit: float = 400.0) -> list[str]:
 def equality(ours: Timed, theirs: Timed) -> str:
     """Whether two answers are the same, or which is better."""
     a, b = ours.outcome.objective, theirs.outcome.objective
-    if theirs.outcome.status is not Status.OPTIMAL:
+    if theirs.outcome.status is not PlanStatus.OPTIMAL:
         return "HiGHS not finished"
     assert a is not None
     assert b is not None

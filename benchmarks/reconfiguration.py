@@ -27,7 +27,7 @@ from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.runtime.channels.log.consumers import lag
 from rheostat.runtime.channels.log.disk_log import FIRST_EPOCH, DiskLog
-from rheostat.runtime.channels.records.manifest import Kind, Manifest
+from rheostat.runtime.channels.records.manifest import Manifest, ManifestKind
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint
 from rheostat.runtime.checkpoints.repartition import repartition
 from rheostat.runtime.nodes.spark_node import SparkNode
@@ -84,7 +84,9 @@ class Follower:
         found = [
             (name, epoch, manifest)
             for (name, epoch, _), manifest in list(self.seen.items())
-            if manifest.kind is Kind.BATCH and manifest.segments and since_ms <= manifest.published_ms <= until_ms
+            if manifest.kind is ManifestKind.BATCH
+            and manifest.segments
+            and since_ms <= manifest.published_ms <= until_ms
         ]
         return sorted(found, key=lambda one: one[2].published_ms)
 

@@ -18,7 +18,7 @@ from experiments.planning.report import markdown_table, prose, tell, verdict, wr
 from rheostat.control.loop.loop_schedule import run
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.simulation.studies.simulated_run import simulate
-from rheostat.simulation.world.simulated_world import World
+from rheostat.simulation.world.simulated_world import SimulatedWorld
 
 NAME = "simulation"
 CONTROL_SECONDS, CHANGE_EVERY, RUNS = 5.0, 60, 3
@@ -40,7 +40,7 @@ class Restless:
 
     name, period_seconds, offset_seconds = "restless", CONTROL_SECONDS, CONTROL_SECONDS
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SimulatedWorld) -> None:
         self.world, self.steps, self.samples = world, 0, 0
 
     def step(self, now_seconds: float) -> None:  # noqa: ARG002 - it does not look at the time
@@ -57,7 +57,7 @@ class Restless:
 
 def restless(seed: int) -> Timed:
     """The world alone, with much to measure."""
-    world = World(replace(edf.scenario(), sample_seconds=CONTROL_SECONDS), seed)
+    world = SimulatedWorld(replace(edf.scenario(), sample_seconds=CONTROL_SECONDS), seed)
     loop = Restless(world)
     cpu, wall = time.process_time(), time.perf_counter()
     run([loop], world, edf.SECONDS)

@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterator
 from rheostat.control.loop.migration import Event
 from rheostat.control.loop.ports import Entry, Journal
 
-WAY = (Event.BEGIN, Event.HELD, Event.SAVED, Event.BUILT, Event.STARTED, Event.RESUMED)
+WAY = (
+    Event.BEGIN,
+    Event.HELD,
+    Event.SAVED,
+    Event.BUILT,
+    Event.STARTED,
+    Event.RESUMED,
+)
 """The events of a change that succeeds, in order."""
 MOMENTS = ("before", "during", "after")
 STEPS = tuple((event, moment) for event in WAY for moment in MOMENTS)

@@ -21,7 +21,7 @@ from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.runtime.nodes.remote_node import RemoteNode
 from rheostat.runtime.plan.blueprint import Blueprint
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
@@ -33,7 +33,7 @@ def main() -> None:
     """The first order says what runs and where; every further one is a change, or the end."""
     begin = json.loads(sys.stdin.readline())
     one = subject(*begin["subject"])
-    layout = Layout(Path(begin["root"]))
+    layout = RunPaths(Path(begin["root"]))
     nodes = {name: RemoteNode(name, port, token) for name, (port, token) in begin["agents"].items()}
     columns = next(iter(nodes.values())).columns(write(one.application))
     infrastructure = Infrastructure("faults", tuple(Node(name, 64) for name in nodes))

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from rheostat.runtime.query.progress_report import Batch, read_batch
+from rheostat.runtime.query.progress_report import BatchReport, read_batch
 
 WARM_UP = 0.3
 """Share of the batches that is not counted: Spark compiles."""
 
 
-def batches_of(reports: Sequence[Mapping[str, Any]]) -> list[Batch]:
+def batches_of(reports: Sequence[Mapping[str, Any]]) -> list[BatchReport]:
     """Those that ran, without the first ones."""
     found = [batch for report in reports if (batch := read_batch(report)) is not None and batch.rows_read]
     return found[int(WARM_UP * len(found)) :]
@@ -50,12 +50,12 @@ def wait_for_rows(reports: Callable[[], Sequence[Mapping[str, Any]]], total: int
         time.sleep(0.2)
 
 
-def throughput(batches: Sequence[Batch]) -> float:
+def throughput(batches: Sequence[BatchReport]) -> float:
     """Rows per second of a query that always has more to do."""
     return sum(batch.rows_read for batch in batches) / (batches[-1].end_seconds - batches[0].start_seconds)
 
 
-def median_response_ms(batches: Sequence[Batch]) -> float:
+def median_response_ms(batches: Sequence[BatchReport]) -> float:
     """From a row's arrival to the commit of its batch; rows of a batch arrived evenly since the one before began."""
     ages: list[float] = []
     for before, batch in pairwise(batches):

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.records.manifest import Kind
+from rheostat.runtime.channels.records.manifest import ManifestKind
 from rheostat.runtime.ends.generation import ORIGIN_US, generation_of
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
@@ -119,7 +119,7 @@ def under_rheostat(spark: SparkSession, folder: Path, source: Source) -> tuple[P
         for producer in log.producers():
             for slot in log.slots(producer, 1):
                 manifest = log.entry(producer, 1, slot)
-                if manifest is not None and manifest.kind is Kind.BATCH:
+                if manifest is not None and manifest.kind is ManifestKind.BATCH:
                     for _ in range(manifest.rows):
                         found[int(next(rows).timestamp()) // 60] = float(manifest.published_ms)
         checkpoint = runtime.blueprint.checkpoint(runtime.plan.with_operator("dataSource")[0])

@@ -26,7 +26,7 @@ from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.report.html_report import write_report
 from rheostat.runtime.ends.generation import generation_of
-from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 from rheostat.runtime.reconfigure.runtime import Runtime
 
@@ -81,7 +81,7 @@ def taxi_under_load() -> Application:
 def _run(directory: Path) -> int:
     app = taxi_under_load()
     settings = RuntimeSettings(key_groups=GROUPS, trigger_ms=500, patience_seconds=PATIENCE_SECONDS)
-    monitor = MonitorSettings(CONTROL.manager_period() / 3)
+    monitor = CollectorSettings(CONTROL.manager_period() / 3)
     _say(f"starting Spark and three nodes: {', '.join(node.name for node in NODES.nodes)}")
     with opened(Launch(app, NODES, directory, settings, monitor=monitor)) as found:
         runtime = found.runtime

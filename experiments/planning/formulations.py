@@ -9,7 +9,7 @@ from time import perf_counter, process_time
 from experiments.planning.report import Stopwatch, markdown_table, prose, tell, write_report
 from experiments.planning.sweep import Case
 from rheostat.model.quality.objective import Bounds, EdrpObjective
-from rheostat.planning.contract.outcome import Status
+from rheostat.planning.contract.outcome import PlanStatus
 from rheostat.planning.contract.problem import Limits, Problem
 from rheostat.planning.solvers.milp import Milp
 from rheostat.reference.networks import random_geographic
@@ -64,7 +64,7 @@ def _row(name: str, problem: Problem) -> list[str]:
         wall, cpu = perf_counter(), process_time()
         outcome = Milp(pairwise_and=pairwise, explains=False).plan(problem)
         wall, cpu = perf_counter() - wall, process_time() - cpu
-        proven = outcome.status is Status.OPTIMAL
+        proven = outcome.status is PlanStatus.OPTIMAL
         cells.append(f"{wall:.2f} ({cpu:.2f})" + ("" if proven else f", {outcome.status}, gap {outcome.gap:.0%}"))
         times.append(cpu)
         if proven:

@@ -22,7 +22,7 @@ from rheostat.model.network.resources import DelayMatrix, Infrastructure
 from rheostat.model.quality.evaluation import Evaluation
 from rheostat.model.quality.objective import OdpObjective
 from rheostat.model.quality.qos import NetworkMetric
-from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.contract.planner import Planner
 from rheostat.planning.contract.problem import Limits, Problem
 from rheostat.planning.exact.exact import Exact
@@ -150,7 +150,7 @@ def _compared(networks: list[Infrastructure]) -> list[Compared]:
             objective = OdpObjective(0.0, 0.0, 1.0, metric)
             problem = Problem(application, at, objective, limits=Limits(LIMIT_SECONDS))
             best = Exact(explains=False).plan(problem)
-            if best.status is not Status.OPTIMAL or best.evaluation is None:
+            if best.status is not PlanStatus.OPTIMAL or best.evaluation is None:
                 raise RuntimeError(f"not proven in time: {metric} on network {number}")
             for name, of, planner, _ in CASES:
                 if of is metric:

@@ -6,7 +6,7 @@ from functools import cached_property
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure
 from rheostat.model.quality.objective import Bounds, EdrpObjective
-from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.contract.planner import Planner
 from rheostat.planning.contract.problem import Limits, Problem
 from rheostat.planning.exact.exact import Exact
@@ -98,7 +98,7 @@ class Hour:
     @cached_property
     def unproven(self) -> int:
         """Plans that were not proven in time."""
-        return sum(m.outcome.status is not Status.OPTIMAL for m in self.minutes)
+        return sum(m.outcome.status is not PlanStatus.OPTIMAL for m in self.minutes)
 
     def first_replicated(self) -> tuple[int, tuple[str, ...]] | None:
         """When an operator got a second replica for the first time, and which."""

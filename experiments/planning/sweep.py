@@ -9,7 +9,7 @@ import numpy as np
 from experiments.planning.report import tell
 from rheostat.model.graph.application import Application
 from rheostat.model.quality.objective import OdpObjective
-from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.contract.planner import Planner
 from rheostat.planning.contract.problem import Limits, Problem
 from rheostat.planning.exact.exact import Exact
@@ -58,7 +58,7 @@ class Taken:
     @property
     def proven(self) -> int:
         """How many were proven in time."""
-        return sum(outcome.status is Status.OPTIMAL for outcome in self.outcomes)
+        return sum(outcome.status is PlanStatus.OPTIMAL for outcome in self.outcomes)
 
     @property
     def mean_cpu(self) -> float:
@@ -69,7 +69,7 @@ class Taken:
     def told(self) -> str:
         """Mean wall-clock seconds, processor seconds, and proofs if any is missing."""
         words = f"{np.mean(self.wall):.2f} ({self.mean_cpu:.2f})"
-        gaps = [outcome.gap for outcome in self.outcomes if outcome.status is not Status.OPTIMAL]
+        gaps = [outcome.gap for outcome in self.outcomes if outcome.status is not PlanStatus.OPTIMAL]
         missing = f"; {len(gaps)} not proven, gap at most {max(gaps):.1%}" if gaps else ""
         return words + missing
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from experiments.spark.workload import AT_FIRST, MOST_REPLICAS, THREE_NODES, Load
 from rheostat.control.loop.ports import Entry
 from rheostat.control.setup.control_settings import ControlSettings
-from rheostat.model.downtime.measured_pauses import Measured, Pause, Way
+from rheostat.model.downtime.measured_pauses import ChangeWay, Measured, Pause
 from rheostat.model.graph.deployment import Deployment
 from rheostat.simulation.load.workload import CurveWorkload
 from rheostat.simulation.studies.simulated_run import simulate
@@ -47,7 +47,7 @@ def _scenario(load: Load, settings: ControlSettings, curve: str, replicas: int) 
         THREE_NODES,
         Deployment.of({**dict(AT_FIRST.items()), "split": {"n2": replicas}}),
         CurveWorkload.of(curve),
-        downtime=Measured({Way.STATELESS: Pause(PAUSE_SECONDS)}),
+        downtime=Measured({ChangeWay.STATELESS: Pause(PAUSE_SECONDS)}),
         step_seconds=period / 4,
         sample_seconds=period / 2,
     )

@@ -26,7 +26,7 @@ from rheostat.controller.recorder import RecordingFile, read_recording, with_rea
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
-from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
 
@@ -35,7 +35,7 @@ PATIENCE_SECONDS = 180.0
 LINE_SECONDS = 5.0
 
 Rows = Sequence[Mapping[str, Any]]
-Opening = Callable[[MonitorSettings], AbstractContextManager[Opened]]
+Opening = Callable[[CollectorSettings], AbstractContextManager[Opened]]
 """Brings the nodes up, measured as often as the settings say."""
 Watch = Callable[[Controller, float], None]
 """Is called in every round with the seconds since the start: to kill a node, to change or to measure something."""
@@ -78,7 +78,7 @@ def on_embedded(stage: Stage, root: Path, spark: SparkSession) -> Opening:
     """All nodes in this process."""
 
     @contextmanager
-    def opening(monitor: MonitorSettings) -> Iterator[Opened]:
+    def opening(monitor: CollectorSettings) -> Iterator[Opened]:
         described = (stage.application, stage.infrastructure, root, spark, stage.runtime)
         with embedded(*described, monitor=monitor) as runtime:
             yield Opened(runtime, lambda: give_up_killed(runtime))
@@ -96,7 +96,7 @@ def on_processes(stage: Stage, root: Path, kinds: tuple[Node, ...] = (), most_no
 
 def perform(stage: Stage, root: Path, opening: Opening, piece: Piece, watch: Watch = lambda *_: None) -> Controlled:
     """Runs until everything that came in has come out."""
-    with opening(MonitorSettings(piece.sample_seconds)) as found:
+    with opening(CollectorSettings(piece.sample_seconds)) as found:
         runtime = found.runtime
         runtime.launch(stage.at_first)
         controller = Controller(found, RecordingFile(root, stage.application, {"control": piece.name}))

@@ -35,7 +35,7 @@ from experiments.spark.workload import AT_FIRST, SERVICE_MS, THREE_NODES, Load, 
 from rheostat.control.loop.ports import Done
 from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.controller import Controller
-from rheostat.model.downtime.measured_pauses import Measured, Pause, Way
+from rheostat.model.downtime.measured_pauses import ChangeWay, Measured, Pause
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.latency import Constant, MicroBatch
@@ -153,7 +153,7 @@ def foresee(application: Application, load: Load, settings: ControlSettings, pau
         THREE_NODES,
         AT_FIRST,
         CurveWorkload.of(load.curve),
-        downtime=Measured({Way.STATELESS: Pause(mean(pauses) if pauses else 0.0)}),
+        downtime=Measured({ChangeWay.STATELESS: Pause(mean(pauses) if pauses else 0.0)}),
         step_seconds=PERIOD_SECONDS / 12,
         sample_seconds=PERIOD_SECONDS / 3,
     )

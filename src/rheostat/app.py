@@ -27,7 +27,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from rheostat.model.graph.application import RESULTS_SINK, Application, Grouping, Kind, Operator, OutputMode, Stream
+from rheostat.model.graph.application import (
+    RESULTS_SINK,
+    Application,
+    Grouping,
+    Kind,
+    Operator,
+    OutputMode,
+    Stream,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

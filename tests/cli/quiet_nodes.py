@@ -21,7 +21,7 @@ from rheostat.runtime.nodes.node_usage import Usage, measured_usage
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
@@ -105,8 +105,8 @@ def quiet_run(directory: Path) -> Iterator[Running]:
     nodes = {node.name: QuietNode(node.name) for node in THREE.nodes}
     columns = {operator.name: Columns(SCHEMA) for operator in WORDS.operators}
     settings = RuntimeSettings(key_groups=4, patience_seconds=20)
-    journal = SqliteJournal(Layout(directory).journal)
-    runtime = Runtime(Blueprint(WORDS, THREE, Layout(directory), columns, settings), nodes, journal)
+    journal = SqliteJournal(RunPaths(directory).journal)
+    runtime = Runtime(Blueprint(WORDS, THREE, RunPaths(directory), columns, settings), nodes, journal)
     runtime.launch(Deployment.of({operator.name: {"n1": 1} for operator in WORDS.operators}))
     controller = Controller(Opened(runtime))
     stopper = threading.Thread(target=controller.wait, args=(60,))

@@ -24,7 +24,7 @@ from rheostat.runtime.channels.records.channel import load_channel
 from rheostat.runtime.ends.seeded_random import Draw
 from rheostat.runtime.nodes.agent_address import address_file, address_of
 from rheostat.runtime.nodes.remote_node import RemoteNode
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 ROOT = Path(__file__).parents[2]
@@ -223,7 +223,7 @@ def test_others_run_what_a_dead_agent_ran_until_its_spark_is_warm_again(tmp_path
 
 
 def journaled(place, kind=None):
-    journal = SqliteJournal(Layout(place.directory).journal)
+    journal = SqliteJournal(RunPaths(place.directory).journal)
     try:
         return [entry for _, entry in journal.read(kind=kind)]
     finally:

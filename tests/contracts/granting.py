@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rheostat.model.graph.deployment import Replicas
 from rheostat.model.graph.reconfiguration import Change
 from rheostat.policies.contract.requests import Request, prioritised
-from rheostat.policies.grants.grants import Situation
+from rheostat.policies.grants.grants import GrantSituation
 
 # A granting policy is a frozen value, so all examples may have the same one; a contract is inherited on purpose.
 ON_ONE_POLICY = settings(
@@ -50,7 +50,7 @@ periods = st.lists(st.tuples(asked(), st.none() | st.floats(0, 500), st.integers
 def histories():
     """What is asked every minute, and what is seen then."""
     return periods.map(
-        lambda drawn: [(requests, Situation(60.0 * i, ms, count)) for i, (requests, ms, count) in enumerate(drawn)]
+        lambda drawn: [(requests, GrantSituation(60.0 * i, ms, count)) for i, (requests, ms, count) in enumerate(drawn)]
     )
 
 
@@ -96,6 +96,6 @@ class GrantingContract:
     @ON_ONE_POLICY
     @given(requests=asked(), odd=st.sampled_from([nan, inf, -inf, -1.0]))
     def test_a_response_time_that_is_no_number_is_one_that_is_not_known(self, granting, requests, odd):
-        histories = [[(requests, Situation(60.0 * i, response, 5)) for i in range(4)] for response in (None, odd)]
+        histories = [[(requests, GrantSituation(60.0 * i, response, 5)) for i in range(4)] for response in (None, odd)]
         unknown, no_number = (self.played(granting, history) for history in histories)
         assert unknown == no_number

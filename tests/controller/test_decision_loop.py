@@ -13,7 +13,7 @@ from rheostat.control.managers.decisions import DECISION, EFFECT
 from rheostat.control.managers.operator_manager import MEMORY
 from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.control.setup.factory import Control, World, build
-from rheostat.controller.decision_loop import Steering
+from rheostat.controller.decision_loop import DecisionLoop
 from rheostat.controller.recovery import finish_decisions, finish_node_decisions
 from rheostat.model.graph.deployment import Deployment, Replicas
 from rheostat.model.graph.reconfiguration import Change, Reconfiguration
@@ -42,7 +42,7 @@ def still():
 
 
 def steered(still, loop):
-    steering = Steering(lambda _: Control((loop,), None), SystemClock(), still.journal, START, frozenset)
+    steering = DecisionLoop(lambda _: Control((loop,), None), SystemClock(), still.journal, START, frozenset)
     steering.start()
     return steering
 
@@ -58,7 +58,7 @@ def test_what_goes_wrong_in_a_step_is_told_and_the_next_one_comes(still):
 
 def test_paused_nobody_steps_until_it_goes_on(still):
     loop = Counted()
-    steering = Steering(lambda _: Control((loop,), None), SystemClock(), still.journal, START, frozenset)
+    steering = DecisionLoop(lambda _: Control((loop,), None), SystemClock(), still.journal, START, frozenset)
     steering.pause()
     steering.start()
     assert not loop.enough.wait(0.2)
@@ -71,7 +71,7 @@ def test_paused_nobody_steps_until_it_goes_on(still):
 
 def test_who_was_paused_when_a_controller_ended_stays_so_until_somebody_resumes(still):
     def again():
-        return Steering(lambda _: Control((), None), SystemClock(), still.journal, START, frozenset)
+        return DecisionLoop(lambda _: Control((), None), SystemClock(), still.journal, START, frozenset)
 
     assert not again().is_paused
     again().pause()
@@ -134,7 +134,7 @@ def test_what_was_learned_is_known_to_the_next_controller(still):
         again.append(build(settings, World(still.application, still, still, still.clock, journal)))
         return again[-1]
 
-    Steering(built, still.clock, still.journal, still.deployment(), frozenset)
+    DecisionLoop(built, still.clock, still.journal, still.deployment(), frozenset)
     for before, after in zip(first.operators, again[0].operators, strict=True):
         assert after.policy.saved(after.memory) == before.policy.saved(before.memory)
         assert after.policy.saved(after.memory) != after.policy.saved(after.policy.begin())
@@ -215,7 +215,7 @@ def test_what_has_ended_or_was_refused_is_left_alone(at):
 @pytest.mark.parametrize("ends", ["killed", "stopped"])
 def test_no_decision_about_nodes_is_left_open_however_a_controller_ends(ends):
     world = leaving()
-    steering = Steering(lambda _: Control((), None), SystemClock(), world.journal, START, world.at.index.keys)
+    steering = DecisionLoop(lambda _: Control((), None), SystemClock(), world.journal, START, world.at.index.keys)
     if ends == "stopped":
         world.journal.append(Entry("nodes", 31.0, {"by": "m", "started": ["n9"], "stopped": [], "reason": "room"}))
         steering.start()

@@ -9,11 +9,11 @@ from tests.control.still_world import StillWorld
 
 from rheostat.control.managers.decisions import DECISION, EFFECT
 from rheostat.control.managers.operator_manager import PROPOSAL
-from rheostat.control.remote.local_managers import Outpost
+from rheostat.control.remote.local_managers import LocalManagers
 from rheostat.control.remote.manager_messages import Orders
 from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.control.setup.factory import build
-from rheostat.controller.remote_managers import TOLD_BY, Outposts
+from rheostat.controller.remote_managers import TOLD_BY, RemoteManagers
 from rheostat.errors import NodeUnreachable
 from rheostat.model.graph.deployment import Replicas
 from rheostat.runtime.plan.blueprint import RuntimeSettings
@@ -30,7 +30,7 @@ class Agent:
     world: StillWorld
     silent: bool = False
     heard: list = field(default_factory=list)
-    outpost: Outpost | None = None
+    outpost: LocalManagers | None = None
     known: str = ""
 
     def exchange(self, document):
@@ -39,7 +39,7 @@ class Agent:
         document = json.loads(json.dumps(document))
         self.heard.append(document)
         if "situation" in document:
-            self.outpost = self.outpost or Outpost(self.name, SETTINGS, self.world.application, self.world)
+            self.outpost = self.outpost or LocalManagers(self.name, SETTINGS, self.world.application, self.world)
             self.known = document["fingerprint"]
         if "orders" not in document:
             told = {} if self.outpost is None else self.outpost.report().to_plain()
@@ -84,7 +84,7 @@ class Place:
 
     def begin(self):
         """A controller comes; what a former one has journaled is there."""
-        self.posts = Outposts(self.running, self.world, SETTINGS, self.world.journal, self.world.clock)
+        self.posts = RemoteManagers(self.running, self.world, SETTINGS, self.world.journal, self.world.clock)
         parts = self.world.world()
         self.control = build(SETTINGS, type(parts)(**{**vars(parts), "actuator": self.posts, "requests": self.posts}))
         self.posts.outlook = self.control.outlook

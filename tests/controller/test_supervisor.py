@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 from tests.cli.quiet_nodes import THREE, QuietNode, quiet_run
 
-from rheostat.controller.supervisor import ATTEMPTS, Agents
+from rheostat.controller.supervisor import ATTEMPTS, AgentSupervisor
 from rheostat.controller.watchdog import SILENCES
 from rheostat.errors import NodeUnreachable
 
@@ -83,7 +83,7 @@ class Scene:
     """`words` on three nodes with the agents of n1 and n2, everything in one instance on n1 at first."""
 
     running: object
-    agents: Agents
+    agents: AgentSupervisor
     processes: dict[str, FakeProcess]
     told: list[str]
 
@@ -118,7 +118,7 @@ def scene(tmp_path):
         return processes[node.name]
 
     with quiet_run(tmp_path / "app") as running:
-        agents = Agents(make)
+        agents = AgentSupervisor(make)
         for node in THREE.nodes[:2]:
             agents.start(node)
         told.clear()
@@ -231,7 +231,7 @@ class TestTakingUp:
         told = []
         processes = {name: FakeProcess(name, told, is_up=True, is_alive=True) for name in ("n1", "n3")}
         processes["n2"] = FakeProcess("n2", told)
-        agents = Agents(lambda node: processes[node.name])
+        agents = AgentSupervisor(lambda node: processes[node.name])
         yield agents, processes, told
         agents.stop()
 

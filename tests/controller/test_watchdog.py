@@ -5,7 +5,7 @@ from threading import Barrier, Event
 
 import pytest
 
-from rheostat.controller.watchdog import SILENCES, Vigil
+from rheostat.controller.watchdog import SILENCES, Watchdog
 
 
 @dataclass
@@ -33,7 +33,7 @@ def agents():
 
 @pytest.fixture
 def vigil(agents):
-    return Vigil(lambda: agents, round_seconds=0.001, patience_seconds=2)
+    return Watchdog(lambda: agents, round_seconds=0.001, patience_seconds=2)
 
 
 def rounds(vigil, count):
@@ -73,7 +73,7 @@ def test_nobody_waits_for_the_silence_of_others(agents):
     together = Barrier(len(agents), timeout=30)
     for agent in agents:
         agent.is_silent = lambda _: together.wait() < 0
-    Vigil(lambda: agents).round()
+    Watchdog(lambda: agents).round()
     assert not together.broken
 
 
@@ -96,4 +96,4 @@ def test_it_asks_by_itself_and_also_whoever_comes_later(vigil, agents):
 
 
 def test_without_agents_there_is_nobody_to_ask():
-    Vigil(list).round()
+    Watchdog(list).round()

@@ -11,8 +11,8 @@ from examples.taxi_routes.trips import trip
 
 from rheostat.reference.taxi import taxi
 from rheostat.runtime.ends.generation import generation_of
-from rheostat.runtime.ends.pace import Limits, Pace
-from rheostat.runtime.ends.playback import Playback, Stretch
+from rheostat.runtime.ends.pace import Pace, PaceLimits
+from rheostat.runtime.ends.playback import Playback, PlaybackStretch
 from rheostat.runtime.ends.recordings import CsvRecording
 from rheostat.runtime.ends.seeded_random import Draw
 
@@ -135,7 +135,7 @@ def test_recorded_trips_are_replayed_and_amplified(spark, tmp_path):
     recorded.write_text("\n".join(text for _, text in reports()[:400]))
     built = application(path=str(recorded), groups=2, copies=2, pace="all")
     output = run_plain(built, spark, tmp_path / "run", groups=2)["rankings"]
-    playback = Playback(CsvRecording(str(recorded), EVENT_TIME_FIELD), Limits(Pace.ALL), copies=2)
-    times = playback.times(Stretch(playback.beginning(0), 400))
+    playback = Playback(CsvRecording(str(recorded), EVENT_TIME_FIELD), PaceLimits(Pace.ALL), copies=2)
+    times = playback.times(PlaybackStretch(playback.beginning(0), 400))
     lines = [text for _, text in reports()[:400] for _ in range(2)]
     assert rankings(output) == answer(zip(times, lines, strict=True))

@@ -17,7 +17,7 @@ from rheostat.runtime.nodes.agent_process import is_alive
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.instance_spec import InstanceStatus
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
@@ -36,8 +36,8 @@ def quietly(root):
     @contextmanager
     def opening(monitor):
         columns = {operator.name: Columns(SCHEMA) for operator in WORDS.operators}
-        journal = SqliteJournal(Layout(root).journal)
-        blueprint = Blueprint(WORDS, THREE, Layout(root), columns, RuntimeSettings(key_groups=4, patience_seconds=20))
+        journal = SqliteJournal(RunPaths(root).journal)
+        blueprint = Blueprint(WORDS, THREE, RunPaths(root), columns, RuntimeSettings(key_groups=4, patience_seconds=20))
         runtime = Runtime(blueprint, {node.name: DoneNode(node.name) for node in THREE.nodes}, journal, monitor)
         try:
             yield Opened(runtime)

@@ -15,7 +15,7 @@ from rheostat.control.managers.region_manager import NODES
 from rheostat.model.graph.deployment import Replicas
 from rheostat.model.graph.reconfiguration import Change
 from rheostat.policies.contract.requests import Request
-from rheostat.policies.grants.grants import Situation
+from rheostat.policies.grants.grants import GrantSituation
 from rheostat.runtime.plan.physical_plan import physical_plan
 
 OUT = Change("split", Replicas.on("n2"), Replicas.on("n2", "n2"))
@@ -23,7 +23,7 @@ OUT = Change("split", Replicas.on("n2"), Replicas.on("n2", "n2"))
 
 def decision(*changes):
     requests = tuple(Request(change, 1.0, "somebody", "busy") for change in changes)
-    seen = Situation(0.0, 100.0, 4)
+    seen = GrantSituation(0.0, 100.0, 4)
     return Entry(DECISION, 0.0, Decision("manager", seen, requests, requests).facts())
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rheostat.model.downtime.downtime_model import Situation, downtime_seconds
+from rheostat.model.downtime.downtime_model import CurrentDeployment, downtime_seconds
 from rheostat.model.downtime.full_restart import FullRestart
 from rheostat.model.downtime.measured_pauses import Measured
 from rheostat.model.downtime.pause_and_resume import PauseAndResume, downloaded_bytes, uploaded_bytes
@@ -95,7 +95,7 @@ def test_what_flows_between_nodes_is_what_the_links_carry(parts):
 def test_staying_is_no_change_and_takes_no_time(parts, model):
     _application, _infrastructure, deployment = parts
     assert not Reconfiguration.between(deployment, deployment)
-    assert downtime_seconds(model, Situation(*parts), deployment) == 0
+    assert downtime_seconds(model, CurrentDeployment(*parts), deployment) == 0
     assert evaluate(Placed(*parts), deployment, model).downtime_seconds == 0
 
 
@@ -105,7 +105,9 @@ def test_a_change_takes_time_and_applying_it_gives_what_was_wanted(parts, model,
     wanted = data.draw(deployments(application, infrastructure))
     change = Reconfiguration.between(current, wanted)
     assert change.apply(current) == wanted
-    assert (downtime_seconds(model, Situation(*parts), wanted) > 0) == bool(change) or isinstance(model, Measured)
+    assert (downtime_seconds(model, CurrentDeployment(*parts), wanted) > 0) == bool(change) or isinstance(
+        model, Measured
+    )
     for one in change.changes:
         assert sum(one.added.values()) - sum(one.removed.values()) == len(one.after) - len(one.before)
 
@@ -138,7 +140,7 @@ def test_restarting_everything_is_never_quicker_for_the_others(parts, data):
     wanted = data.draw(deployments(application, infrastructure))
     assume(Reconfiguration.between(current, wanted))
     restart = FullRestart(sync_seconds=0.25)
-    situation = Situation(*parts)
+    situation = CurrentDeployment(*parts)
     waits = [restart.unchanged_seconds(situation, operator) for operator in application.operators]
     assert downtime_seconds(restart, situation, wanted) >= max(waits)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rheostat.model.downtime.downtime_model import DowntimeModel
 from rheostat.model.downtime.full_restart import FullRestart
-from rheostat.model.downtime.measured_pauses import Measured, Pause, Way
+from rheostat.model.downtime.measured_pauses import ChangeWay, Measured, Pause
 from rheostat.model.downtime.pause_and_resume import PauseAndResume
 from rheostat.model.graph.application import Application, Kind, Operator, Stream
 from rheostat.model.graph.deployment import Deployment, Replicas
@@ -157,6 +157,8 @@ def _downtime(rng: np.random.Generator, family: str) -> DowntimeModel:
     if family == "edrp restart":
         return FullRestart(float(rng.uniform(0, 6)))
     if family == "edrp measured":
-        pauses = {way: Pause(float(rng.uniform(0, 3)), float(rng.uniform(0, 0.2))) for way in Way if rng.random() < 0.8}
+        pauses = {
+            way: Pause(float(rng.uniform(0, 3)), float(rng.uniform(0, 0.2))) for way in ChangeWay if rng.random() < 0.8
+        }
         return Measured(pauses)
     return PauseAndResume(float(rng.uniform(0, 1)))

@@ -12,7 +12,7 @@ from rheostat.model.graph.latency import MM1, Constant
 from rheostat.model.network.links import LinkQuality
 from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node
 from rheostat.model.quality.objective import Bounds, EdrpObjective
-from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.exact.exact import Exact
 from rheostat.planning.exact.restricted import restricted
@@ -46,8 +46,8 @@ def test_all_three_agree(family: str, tenth: int) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_infeasible_problems_are_among_them_and_feasible_ones_too(family: str) -> None:
     statuses = [ORACLE.plan(random_problem(family, seed)).status for seed in range(60)]
-    assert statuses.count(Status.INFEASIBLE) >= 5
-    assert statuses.count(Status.OPTIMAL) >= 30
+    assert statuses.count(PlanStatus.INFEASIBLE) >= 5
+    assert statuses.count(PlanStatus.OPTIMAL) >= 30
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -12,7 +12,7 @@ from rheostat.model.graph.latency import MM1, Constant
 from rheostat.model.network.links import LinkQuality
 from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node
 from rheostat.model.quality.objective import Bounds, EdrpObjective, OdpObjective
-from rheostat.planning.contract.outcome import Status
+from rheostat.planning.contract.outcome import PlanStatus
 from rheostat.planning.contract.planner import Planner
 from rheostat.planning.contract.problem import Limits, Problem
 from rheostat.planning.exact.candidate_sample import Sampled
@@ -87,7 +87,7 @@ def test_an_infeasible_problem_says_what_conflicts(
     planner: Planner, application: Application, infrastructure: Infrastructure, bounds: Bounds, words: str
 ) -> None:
     outcome = planner.plan(Problem(application, infrastructure, OdpObjective(bounds=bounds)))
-    assert outcome.status is Status.INFEASIBLE
+    assert outcome.status is PlanStatus.INFEASIBLE
     assert words in "; ".join(outcome.conflict)
 
 
@@ -96,7 +96,7 @@ def test_bounds_that_conflict_only_together_are_all_named(planner: Planner) -> N
     application = Application("busy", (Operator("s", Kind.SOURCE, latency=MM1(101.0), rate_tps=100.0, max_replicas=2),))
     bounds = Bounds(response_time_ms=100.0, cost_per_hour=1.5)
     outcome = planner.plan(Problem(application, nodes(2), OdpObjective(bounds=bounds)))
-    assert outcome.status is Status.INFEASIBLE
+    assert outcome.status is PlanStatus.INFEASIBLE
     assert any("100 ms" in words for words in outcome.conflict)
     assert any("1.5 $/h" in words for words in outcome.conflict)
 
@@ -140,11 +140,11 @@ def test_too_many_combinations_are_refused_by_the_oracle() -> None:
 def test_without_time_nothing_wrong_is_claimed(application: Application) -> None:
     outcome = Exact().plan(Problem(application, random_gaussian(10), limits=Limits(0.0)))
     best = Exact().plan(Problem(application, random_gaussian(10)))
-    assert best.status is Status.OPTIMAL
+    assert best.status is PlanStatus.OPTIMAL
     assert best.objective is not None
     if outcome.bound is not None:
         assert outcome.bound >= best.objective - 1e-9
-    if outcome.status is Status.OPTIMAL:
+    if outcome.status is PlanStatus.OPTIMAL:
         assert outcome.objective == pytest.approx(best.objective)
 
 
@@ -156,7 +156,7 @@ def test_a_time_limit_holds_on_many_nodes_too() -> None:
     outcome = Exact().plan(problem)
     # Bounds of all pairs of nodes alone take longer than this where nobody looks at the clock.
     assert perf_counter() - started < 3.0
-    assert outcome.status is Status.FEASIBLE
+    assert outcome.status is PlanStatus.FEASIBLE
     assert outcome.bound is not None
     assert outcome.objective is not None
     assert outcome.bound >= outcome.objective
@@ -164,10 +164,10 @@ def test_a_time_limit_holds_on_many_nodes_too() -> None:
 
 def test_an_empty_restriction_is_infeasible() -> None:
     outcome = Exact(explains=False).plan(Problem(pipeline(), nodes(2), restriction={"sink": ()}))
-    assert outcome.status is Status.INFEASIBLE
+    assert outcome.status is PlanStatus.INFEASIBLE
 
 
 def test_a_sample_of_everything_is_the_problem_itself() -> None:
     problem = Problem(sequential(6), random_gaussian(5))
     assert Sampled(1.0).plan(problem).objective == pytest.approx(Exact().plan(problem).objective)
-    assert Sampled(0.5, seed=3).plan(replace(problem)).status is Status.FEASIBLE
+    assert Sampled(0.5, seed=3).plan(replace(problem)).status is PlanStatus.FEASIBLE

@@ -8,7 +8,7 @@ import pytest
 from rheostat.model.network.links import LinkQuality
 from rheostat.model.network.resources import DelayMatrix, Node
 from rheostat.model.quality.objective import Bounds, EdrpObjective
-from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.contract.planner import Silent
 from rheostat.planning.contract.problem import Limits, Problem
 from rheostat.planning.encoded.normalisers import normalised
@@ -124,13 +124,13 @@ def test_the_bound_is_never_on_the_wrong_side(seed: int, rounds: int) -> None:
     )
     hurried = Exact(LocalSearch(max(rounds, 1), 1), explains=False).plan(problem)
     best = EXACT.plan(replace(problem, limits=Limits()))
-    assert best.status is Status.OPTIMAL
+    assert best.status is PlanStatus.OPTIMAL
     assert best.objective is not None
     if hurried.bound is not None:
         assert hurried.bound <= best.objective + 1e-7
     if hurried.objective is not None:
         assert hurried.objective >= best.objective - 1e-7
-    if hurried.status is Status.OPTIMAL:
+    if hurried.status is PlanStatus.OPTIMAL:
         assert hurried.objective == pytest.approx(best.objective)
 
 
@@ -160,7 +160,7 @@ def test_an_infeasible_start_is_not_believed() -> None:
 def test_the_reference_application_agrees_with_its_program() -> None:
     problem = Problem(taxi(90, 2), random_geographic(5, 0), EdrpObjective(0.5, 0.5, 0.0, Bounds(175.0, 30.0, 7.5)))
     ours, theirs = EXACT.plan(problem), Milp(explains=False).plan(problem)
-    assert ours.status is theirs.status is Status.OPTIMAL
+    assert ours.status is theirs.status is PlanStatus.OPTIMAL
     assert ours.objective == pytest.approx(theirs.objective, abs=1e-6)
 
 

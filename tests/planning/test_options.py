@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rheostat.planning.encoded.candidates import all_candidates
-from rheostat.planning.encoded.encoded_problem import TOLERANCE, Instance
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.encoded.stream_tables import stream_table
 from rheostat.planning.exact.bounds.choice_levels import OptionLevel
@@ -15,7 +15,7 @@ from tests.planning.instances import FAMILIES, random_problem
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_table_is_the_oracles(family: str) -> None:
     for seed in range(20):
-        instance = Instance(normalised(random_problem(family, seed)))
+        instance = EncodedProblem(normalised(random_problem(family, seed)))
         candidates = [all_candidates(instance, i) for i in range(len(instance.names))]
         if min(map(len, candidates)) == 0:
             continue

@@ -9,7 +9,7 @@ from rheostat.model.graph.application import Application, Kind, Operator, Stream
 from rheostat.model.graph.latency import MM1, Constant
 from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node
 from rheostat.model.quality.objective import Bounds, OdpObjective
-from rheostat.planning.contract.outcome import Status
+from rheostat.planning.contract.outcome import PlanStatus
 from rheostat.planning.contract.planner import Silent, Unsuited
 from rheostat.planning.contract.problem import Limits, Problem
 from rheostat.planning.encoded.normalisers import normalised
@@ -18,7 +18,7 @@ from rheostat.planning.solvers.exhaustive import Exhaustive
 from tests.planning.instances import FAMILIES, random_problem
 
 ORACLE = Exhaustive(explains=False)
-FOUND = {Status.OPTIMAL, Status.FEASIBLE}
+FOUND = {PlanStatus.OPTIMAL, PlanStatus.FEASIBLE}
 
 
 @pytest.fixture(params=list(PLANNERS))
@@ -33,10 +33,10 @@ def test_an_answer_is_what_it_says_and_nothing_is_better_than_the_optimum(name: 
         problem = normalised(random_problem(family, seed))
         outcome, truth = PLANNERS[name].planner.plan(problem), ORACLE.plan(problem)
         assert (outcome.deployment is not None) == (outcome.status in FOUND)
-        if outcome.status is Status.INFEASIBLE:
-            assert truth.status is Status.INFEASIBLE
+        if outcome.status is PlanStatus.INFEASIBLE:
+            assert truth.status is PlanStatus.INFEASIBLE
             assert outcome.conflict
-        if outcome.status is Status.OPTIMAL:
+        if outcome.status is PlanStatus.OPTIMAL:
             assert outcome.objective == pytest.approx(truth.objective, abs=1e-6)
         if outcome.deployment is None:
             continue
@@ -60,7 +60,7 @@ def test_the_same_question_gets_the_same_answer(name: str) -> None:
 def test_only_a_proof_is_called_optimal(name: str) -> None:
     statuses = {PLANNERS[name].planner.plan(random_problem("odp network", seed)).status for seed in range(8)}
     # Without a current deployment there is nothing to restrict changes to: rEDRP is then EDRP.
-    assert (Status.OPTIMAL in statuses) == (name in (*PROVING, "restricted"))
+    assert (PlanStatus.OPTIMAL in statuses) == (name in (*PROVING, "restricted"))
 
 
 def test_what_is_found_is_reported(name: str) -> None:
@@ -80,10 +80,10 @@ def test_without_time_nothing_wrong_is_said(name: str) -> None:
     for seed in range(3):
         problem = replace(random_problem("edrp restart", seed), limits=Limits(0.0))
         outcome, truth = PLANNERS[name].planner.plan(problem), ORACLE.plan(replace(problem, limits=Limits()))
-        if outcome.status is Status.OPTIMAL:
+        if outcome.status is PlanStatus.OPTIMAL:
             assert outcome.objective == pytest.approx(truth.objective, abs=1e-6)
-        if outcome.status is Status.INFEASIBLE:
-            assert truth.status is Status.INFEASIBLE
+        if outcome.status is PlanStatus.INFEASIBLE:
+            assert truth.status is PlanStatus.INFEASIBLE
 
 
 def test_the_price_of_a_hop_is_paid_or_refused(name: str) -> None:
@@ -128,7 +128,7 @@ def test_what_cannot_be_is_told_in_the_same_words_by_all(
 ) -> None:
     outcome = PLANNERS[name].planner.plan(Problem(application, infrastructure))
     assert outcome.deployment is None
-    assert outcome.status is Status.INFEASIBLE
+    assert outcome.status is PlanStatus.INFEASIBLE
     assert words in "; ".join(outcome.conflict)
 
 
@@ -136,7 +136,9 @@ def test_a_bound_that_cannot_be_kept_is_never_answered(name: str) -> None:
     objective = OdpObjective(bounds=Bounds(response_time_ms=150.0))
     outcome = PLANNERS[name].planner.plan(Problem(pair(), edges(1, 1), objective))
     assert outcome.deployment is None
-    assert outcome.status in ({Status.INFEASIBLE} if name in PROVING else {Status.INFEASIBLE, Status.NO_ANSWER})
+    assert outcome.status in (
+        {PlanStatus.INFEASIBLE} if name in PROVING else {PlanStatus.INFEASIBLE, PlanStatus.NO_ANSWER}
+    )
 
 
 def test_a_network_of_one_node_is_no_exception(name: str) -> None:

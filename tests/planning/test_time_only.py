@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from rheostat.model.quality.objective import Bounds, EdrpObjective
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.candidates import all_candidates, described
 from rheostat.planning.encoded.change_cost import least_start_seconds, without_starts
-from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.exact.bounds.bound_filter import surviving, with_packed
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel
 from rheostat.planning.exact.bounds.multiset_generation import Ground
 from rheostat.planning.exact.branch.incumbent import internal_value
 from rheostat.planning.exact.branch.node_level import at_node_level
-from rheostat.planning.exact.branch.subproblem import Part, narrowed
+from rheostat.planning.exact.branch.subproblem import Subproblem, narrowed
 from rheostat.planning.exact.exact import Exact
 from rheostat.planning.solvers.exhaustive import Exhaustive
 from rheostat.reference.networks import random_gaussian
@@ -72,14 +72,14 @@ def test_the_optimum_survives_every_filter_with_several_replicas(above: float) -
         best = ORACLE.plan(problem).deployment
         if best is None:
             continue
-        instance = Instance(problem)
+        instance = EncodedProblem(problem)
         assert instance.weighs_time_only
         upper = internal_value(instance, best) * (1 + above)
-        relaxed = at_node_level(instance, best, upper, Clock())
+        relaxed = at_node_level(instance, best, upper, Deadline())
         assert relaxed.lower <= upper
         ground = Ground.below(relaxed.level, relaxed.path, relaxed.prices, upper, relaxed.free)
         generated = surviving(ground, relaxed.values, upper)
-        left = narrowed(Part(instance, generated, relaxed, 0.0, upper), Clock())
+        left = narrowed(Subproblem(instance, generated, relaxed, 0.0, upper), Deadline())
         assert left is not None
         for i, name in enumerate(instance.names):
             wanted = instance.numbers(best[name])
@@ -96,8 +96,8 @@ def test_without_a_limit_every_multiset_that_has_room_grows_once() -> None:
         problem = replace(several_replicas(seed, 0.0, 4), current=None)
         # Room for everything: what no deployment has room for need not grow.
         nodes = tuple(replace(node, resources=30.0) for node in problem.infrastructure.nodes)
-        instance = Instance(replace(problem, infrastructure=replace(problem.infrastructure, nodes=nodes)))
-        relaxed = at_node_level(instance, None, float("inf"), Clock())
+        instance = EncodedProblem(replace(problem, infrastructure=replace(problem.infrastructure, nodes=nodes)))
+        relaxed = at_node_level(instance, None, float("inf"), Deadline())
         if min(relaxed.level.sizes()) == 0:
             continue
         ground = Ground.below(relaxed.level, relaxed.path, relaxed.prices, 1e15, relaxed.free)
@@ -115,7 +115,7 @@ def test_without_a_limit_every_multiset_that_has_room_grows_once() -> None:
 def test_who_has_most_replicas_stands_for_all(nodes: tuple[int, ...], stand_ins: tuple[int, ...]) -> None:
     at = random_gaussian(6, 1)
     at = replace(at, nodes=tuple(replace(node, resources=2.0) for node in at.nodes))
-    instance = Instance(Problem(taxi(70, 4), at, EdrpObjective(1.0, 0.0, 0.0, Bounds(175.0))))
+    instance = EncodedProblem(Problem(taxi(70, 4), at, EdrpObjective(1.0, 0.0, 0.0, Bounds(175.0))))
     operator, level = instance.position["parser"], NodeLevel(instance)
     chosen = level.choices_of(operator, described(instance, operator, [nodes]))[0]
     assert tuple(level.nodes[operator][chosen[: len(nodes)]]) == stand_ins
@@ -127,13 +127,13 @@ def test_who_has_most_replicas_stands_for_all(nodes: tuple[int, ...], stand_ins:
 @pytest.mark.parametrize(("replicas", "heavy"), [(1, False), (2, True)])
 def test_one_replica_stands_for_nobody_and_is_not_treated_as_if(replicas: int, heavy: bool) -> None:
     problem = Problem(taxi(70, replicas), random_gaussian(6, 1), EdrpObjective(1.0, 0.0, 0.0, Bounds(175.0)))
-    assert NodeLevel(Instance(problem)).heavy == heavy
+    assert NodeLevel(EncodedProblem(problem)).heavy == heavy
 
 
 def test_whatever_is_not_listed_takes_as_long_as_the_floor() -> None:
     higher = 0
     for seed in range(40):
-        instance = Instance(several_replicas(seed, 0.4))
+        instance = EncodedProblem(several_replicas(seed, 0.4))
         floor = least_start_seconds(instance)
         spawn = min(node.spawn_seconds for node in instance.problem.infrastructure.nodes)
         higher += floor > instance.problem.downtime.sync_seconds + spawn + 1e-3  # type: ignore[attr-defined]

@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from rheostat.model.downtime.downtime_model import Situation, downtime_seconds
+from rheostat.model.downtime.downtime_model import CurrentDeployment, downtime_seconds
 from rheostat.model.downtime.pause_and_resume import PauseAndResume
 from rheostat.model.graph.application import Application, Grouping, Kind, Stream
 from rheostat.model.graph.deployment import Deployment
@@ -103,7 +103,7 @@ def test_one_reconfiguration_costs_what_a_third_of_the_balanced_row_of_table_iii
     sites = dict(zip((op.name for op in application.operators), network.index, strict=False))
     before = Deployment.single(sites)
     after = Deployment.single({**sites, "countByWindow": "washington"})
-    pause = downtime_seconds(PauseAndResume(), Situation(application, network, before), after)
+    pause = downtime_seconds(PauseAndResume(), CurrentDeployment(application, network, before), after)
     assert pause == pytest.approx(0.794, abs=5e-4)
     assert round(3 * pause, 1) == 2.4
 

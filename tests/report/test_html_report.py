@@ -8,11 +8,11 @@ import pytest
 from tests.simulation.scenes import Scripted, chain, changed
 
 from rheostat.control.loop.loop_schedule import run
-from rheostat.report.charts import MOST_POINTS, Chart, Line, Mark, thinned
+from rheostat.report.charts import MOST_POINTS, Chart, ChartLine, Mark, thinned
 from rheostat.report.html_report import page, write_report
 from rheostat.report.recording import SERIES, Note, Recorder, Recording
 from rheostat.report.run_summary import Exclusion, Summary, summarise
-from rheostat.simulation.world.simulated_world import World
+from rheostat.simulation.world.simulated_world import SimulatedWorld
 
 
 def recorded(lines, notes=(), objective_ms=100.0):
@@ -105,7 +105,7 @@ class Tags(HTMLParser):
 
 
 def test_the_page_is_whole_and_needs_nothing_from_outside(tmp_path):
-    world = World(chain("ramp 20 180 for 600"))
+    world = SimulatedWorld(chain("ramp 20 180 for 600"))
     run([Scripted(world, {300.0: changed(world, "work", {"a": 1, "b": 1})})], world, 600)
     recording = world.recorder.recording("<Chain> & co", objective_ms=100.0, facts={"policy": "<none>"})
     write_report(recording.explained([(300.0, "utilisation 0.93 > 0.7")]), tmp_path / "report.html")
@@ -129,7 +129,7 @@ def test_the_same_recording_gives_the_same_page():
 
 
 def test_a_chart_alone_is_sound_xml_with_a_gap_where_nothing_was_known():
-    chart = Chart("A & B", "ms", (0, 1, 2, 3), (Line("x", (1, None, 3, 4)),), (Mark(2, "now"),), limit=2)
+    chart = Chart("A & B", "ms", (0, 1, 2, 3), (ChartLine("x", (1, None, 3, 4)),), (Mark(2, "now"),), limit=2)
     root = ET.fromstring(chart.svg(alone=True))  # noqa: S314 - our own
     (path,) = root.findall("{http://www.w3.org/2000/svg}path")
     assert path.get("d").count("M") == 2

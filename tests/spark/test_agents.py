@@ -18,7 +18,7 @@ from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.runtime.nodes.agent_process import AgentProcess
 from rheostat.runtime.nodes.node_processes import node_processes
 from rheostat.runtime.plan.blueprint import Blueprint
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 from rheostat.runtime.spark.spark_settings import SparkSettings
@@ -31,9 +31,9 @@ def test_agents_that_are_killed_during_changes_lose_nothing(tmp_path):
     two = Infrastructure("two", (Node("n1", 64), Node("n2", 64)))
     random = Random(11)
     with node_processes(two, tmp_path) as (processes, nodes):
-        journal = SqliteJournal(Layout(tmp_path).journal)
+        journal = SqliteJournal(RunPaths(tmp_path).journal)
         columns = nodes["n1"].columns(write(one.application))
-        blueprint = Blueprint(one.application, two, Layout(tmp_path), columns, SETTINGS)
+        blueprint = Blueprint(one.application, two, RunPaths(tmp_path), columns, SETTINGS)
         runtime = Runtime(blueprint, nodes, journal)
 
         def anywhere():

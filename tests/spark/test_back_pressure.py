@@ -14,7 +14,7 @@ from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.runtime.channels.log.consumers import lag
 from rheostat.runtime.channels.log.disk_log import DiskLog
 from rheostat.runtime.ends.seeded_random import Draw
-from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
 
@@ -40,7 +40,7 @@ def slow_words():
 
 def test_a_source_waits_for_who_cannot_keep_up_and_goes_on_afterwards(nodes_session, tmp_path):
     settings = RuntimeSettings(key_groups=4, max_lag_rows=LIMIT, max_rows_per_batch=100, emulate_network=True)
-    monitor = MonitorSettings(0.5)
+    monitor = CollectorSettings(0.5)
     counts, most, held, went_on, responses = {}, 0, False, False, []
     wanted = dict(answer(sentence(Draw(9, index))[0] for index in range(TOTAL)))
     with embedded(slow_words(), NODES, tmp_path, nodes_session, settings, monitor=monitor) as runtime:

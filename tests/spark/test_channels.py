@@ -16,7 +16,7 @@ from pyspark.sql.types import StructType
 
 from rheostat.runtime.channels.log.consumers import lag
 from rheostat.runtime.channels.log.disk_log import DiskLog, next_slot
-from rheostat.runtime.channels.log.hold_file import Control, write_control
+from rheostat.runtime.channels.log.hold_file import HoldOrder, write_control
 from rheostat.runtime.channels.log.producer import close_producer, open_producer
 from rheostat.runtime.channels.reader.advance import advance
 from rheostat.runtime.channels.reader.batch_plan import ingest_histogram, partitions
@@ -276,15 +276,15 @@ def test_a_query_is_brought_to_end_at_a_given_offset_and_goes_on(spark, tmp_path
     source.stop()
     control = tmp_path / "control"
     limit = Offset.of("a", [Cohort(a.all_groups, {"p": Position.at(1, 3)})])
-    write_control(control, Control(limits=(limit,)), Disk())
+    write_control(control, HoldOrder(limits=(limit,)), Disk())
     query = write(read(spark, a, control=str(control), consumer="f"), Output(str(b.path)), tmp_path / "f", "f")
     wait_for(lambda: slots(b, "f") >= 1)
     query.processAllAvailable()
     assert len(content(b)) == 150 - 50 * (DiskLog(a).entry("p", 1, 0).rows == 0)
-    write_control(control, Control(hold=True), Disk())
+    write_control(control, HoldOrder(hold=True), Disk())
     time.sleep(0.3)
     held = len(content(b))
-    write_control(control, Control(), Disk())
+    write_control(control, HoldOrder(), Disk())
     wait_for(lambda: len(content(b)) == len(content(a)) > held)
     query.stop()
 

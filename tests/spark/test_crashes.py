@@ -10,7 +10,7 @@ from experiments.walks import SETTINGS, finish, random_deployment, three_nodes
 from rheostat.control.loop.migration import Event, Migration
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import Blueprint
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.query.schema_discovery import discover
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
@@ -21,9 +21,9 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 def test_a_controller_killed_at_every_step_of_the_table_loses_nothing(nodes_session, tmp_path):
     one = subject("window", 3, 60.0, 30.0)
     random = Random(5)
-    journal = SqliteJournal(Layout(tmp_path).journal)
+    journal = SqliteJournal(RunPaths(tmp_path).journal)
     blueprint = Blueprint(
-        one.application, three_nodes(), Layout(tmp_path), discover(nodes_session, one.application), SETTINGS
+        one.application, three_nodes(), RunPaths(tmp_path), discover(nodes_session, one.application), SETTINGS
     )
     # The agents outlive their controller: the same nodes serve the next one.
     nodes = {node.name: SparkNode(node.name, nodes_session) for node in three_nodes().nodes}
@@ -39,7 +39,10 @@ def test_a_controller_killed_at_every_step_of_the_table_loses_nothing(nodes_sess
             assert doomed.deploy(wanted) is None, (event, moment)
         runtime = Runtime(blueprint, nodes, journal)
         runtime.launch(current)
-        switched = (event, moment) == (Event.BUILT, "after") or event in {Event.STARTED, Event.RESUMED}
+        switched = (event, moment) == (Event.BUILT, "after") or event in {
+            Event.STARTED,
+            Event.RESUMED,
+        }
         assert runtime.deployment() == (wanted if switched else current)
         current = runtime.deployment()
     finish(runtime, one.total)
@@ -51,9 +54,9 @@ def test_a_controller_killed_at_every_step_of_the_table_loses_nothing(nodes_sess
 def test_what_is_in_the_journal_is_a_path_through_the_table(nodes_session, tmp_path):
     one = subject("count", 3, 60.0, 6.0)
     random = Random(8)
-    journal = SqliteJournal(Layout(tmp_path).journal)
+    journal = SqliteJournal(RunPaths(tmp_path).journal)
     blueprint = Blueprint(
-        one.application, three_nodes(), Layout(tmp_path), discover(nodes_session, one.application), SETTINGS
+        one.application, three_nodes(), RunPaths(tmp_path), discover(nodes_session, one.application), SETTINGS
     )
     runtime = Runtime(blueprint, {n.name: SparkNode(n.name, nodes_session) for n in three_nodes().nodes}, journal)
     runtime.launch(random_deployment(one.application, random))

@@ -17,10 +17,10 @@ from rheostat.model.observation import Observation, Subject
 from rheostat.runtime.ends.emulated_delay import with_service_time
 from rheostat.runtime.ends.rate import rate
 from rheostat.runtime.ends.seeded_random import Draw
-from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 from rheostat.runtime.plan.physical_plan import Instance
-from rheostat.runtime.query.progress_report import Batch, Ledger
+from rheostat.runtime.query.progress_report import BatchReport, CountedBatches
 from rheostat.runtime.query.row_counts import READ, known_as
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
 from rheostat.runtime.reconfigure.runtime import Runtime
@@ -116,20 +116,20 @@ def spark():
     session.stop()
 
 
-def batches_of(runtime: Runtime, instance: Instance) -> list[Batch]:
-    return Ledger().fresh(runtime._nodes[instance.node].progress(instance.name))
+def batches_of(runtime: Runtime, instance: Instance) -> list[BatchReport]:
+    return CountedBatches().fresh(runtime._nodes[instance.node].progress(instance.name))
 
 
 def watch(runtime: Runtime) -> Observation:
     """Everything that was told over one long period, after the first batches, which compile, are over."""
-    runtime.monitor.settings = MonitorSettings(period_seconds=1.0)
+    runtime.monitor.settings = CollectorSettings(period_seconds=1.0)
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not all(len(batches_of(runtime, i)) >= 12 for i in runtime.plan.instances):
         assert time.monotonic() < deadline, runtime.symptoms()
         runtime.heal()  # a worker that does not come up in time on a busy machine
         runtime.samples()
         time.sleep(0.25)
-    runtime.monitor.settings = MonitorSettings(period_seconds=MEASURED_SECONDS)
+    runtime.monitor.settings = CollectorSettings(period_seconds=MEASURED_SECONDS)
     samples = []
     while not samples:
         time.sleep(0.25)

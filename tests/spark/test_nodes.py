@@ -16,7 +16,7 @@ from rheostat.runtime.nodes.node_processes import node_processes
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.physical_plan import physical_plan
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.query.schema_discovery import discover
 from rheostat.runtime.reconfigure.instance_ops import Crew
 from tests.contracts.node import NodeContract
@@ -33,7 +33,7 @@ def described(nodes_session, tmp_path):
 
     def describe(app, operator):
         settings = RuntimeSettings(key_groups=4)
-        blueprint = Blueprint(app, ONE, Layout(tmp_path), discover(nodes_session, app), settings)
+        blueprint = Blueprint(app, ONE, RunPaths(tmp_path), discover(nodes_session, app), settings)
         blueprint.create_channels(Disk())
         plan = physical_plan(app, Deployment.of({each.name: {"n1": 1} for each in app.operators}), 4)
         return blueprint, Crew(blueprint, {}, Disk()).spec(plan.with_operator(operator)[0])

@@ -10,7 +10,7 @@ from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.runtime.nodes.node_processes import node_processes
 from rheostat.runtime.plan.blueprint import Blueprint
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 from rheostat.runtime.spark.spark_settings import SparkSettings
@@ -28,9 +28,9 @@ def test_two_nodes_that_share_a_cluster_change_their_deployment_and_lose_nothing
     with standalone_cluster(tmp_path, cores=10) as address:
         settings = SparkSettings(address, {"spark.driver.host": HOST})
         with node_processes(TWO, tmp_path, settings) as (processes, nodes):
-            journal = SqliteJournal(Layout(tmp_path).journal)
+            journal = SqliteJournal(RunPaths(tmp_path).journal)
             columns = nodes["n1"].columns(write(one.application))
-            runtime = Runtime(Blueprint(one.application, TWO, Layout(tmp_path), columns, SETTINGS), nodes, journal)
+            runtime = Runtime(Blueprint(one.application, TWO, RunPaths(tmp_path), columns, SETTINGS), nodes, journal)
             runtime.launch(Deployment.of(here))
             for replicas in ({"n1": 2}, {"n1": 1, "n2": 2}, {"n2": 1}):
                 assert isinstance(runtime.deploy(Deployment.of({**here, kept: replicas})), Done)

@@ -6,7 +6,7 @@ from examples.word_count.app import application
 from rheostat.controller.node_provider import LocalProvider
 from rheostat.model.graph.deployment import Deployment, Replicas
 from rheostat.model.network.resources import Infrastructure, Node
-from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
@@ -23,7 +23,7 @@ KINDS = (Node("small", 2.0, price_per_hour=0.1),)
 def world(nodes_session, tmp_path_factory):
     """One application for all: what a test changes, the next one finds changed."""
     folder = tmp_path_factory.mktemp("world")
-    settings, monitor = RuntimeSettings(key_groups=12), MonitorSettings(1.0)
+    settings, monitor = RuntimeSettings(key_groups=12), CollectorSettings(1.0)
     with embedded(application("20"), NODES, folder, nodes_session, settings, monitor=monitor) as runtime:
         apart = {"datasource": {"n1": 1}, "split": {"n1": 1}, "counter": {"n2": 1}, "consumer": {"n1": 1}}
         runtime.launch(Deployment.of(apart))

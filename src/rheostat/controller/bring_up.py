@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 from rheostat.control.loop.ports import NODE_JOINED, NODE_LEFT, NodeProvider
 from rheostat.controller.controller_client import held
 from rheostat.controller.node_provider import LocalProvider
-from rheostat.controller.supervisor import Agents
+from rheostat.controller.supervisor import AgentSupervisor
 from rheostat.errors import NodeUnreachable, RuntimeFault, SparkGone
 from rheostat.model.documents import write
 from rheostat.model.graph.application import Application
@@ -31,15 +31,15 @@ from rheostat.model.network.membership import with_node, with_only
 from rheostat.model.network.resources import Infrastructure
 from rheostat.model.network.resources import Node as ModelNode
 from rheostat.runtime.channels.records.channel import load_channel
-from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.nodes.agent_address import nodes_told
 from rheostat.runtime.nodes.agent_process import AgentProcess
 from rheostat.runtime.nodes.remote_node import RemoteNode
-from rheostat.runtime.nodes.spark_node import Node, SparkNode
+from rheostat.runtime.nodes.spark_node import NodePort, SparkNode
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import PhysicalPlan
-from rheostat.runtime.plan.run_paths import Layout, check_names
+from rheostat.runtime.plan.run_paths import RunPaths, check_names
 from rheostat.runtime.query.schema_discovery import discover
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
@@ -76,7 +76,7 @@ class Launch:
     kinds: tuple[ModelNode, ...] = ()
     """Further nodes that can be had while it runs, as templates."""
     most_nodes: int = 16
-    monitor: MonitorSettings = field(default_factory=MonitorSettings)
+    monitor: CollectorSettings = field(default_factory=CollectorSettings)
     agents_linger_seconds: float = 600.0
     """How long agent processes go on without a controller before they end."""
 
@@ -110,7 +110,7 @@ def opened(launch: Launch) -> Iterator[Opened]:
 
 def recorded_deployment(directory: Path) -> Deployment | None:
     """Where an application was left that was run in this directory before."""
-    path = Layout(directory).journal
+    path = RunPaths(directory).journal
     if not path.exists():
         return None
     journal = SqliteJournal(path)
@@ -123,7 +123,7 @@ def recorded_deployment(directory: Path) -> Deployment | None:
 
 def recorded_infrastructure(directory: Path, given: Infrastructure) -> Infrastructure:
     """With the nodes that had joined when the application was left, and without those that had been released."""
-    path = Layout(directory).journal
+    path = RunPaths(directory).journal
     if not path.exists():
         return given
     journal = SqliteJournal(path)
@@ -155,7 +155,7 @@ def check_known(launch: Launch) -> None:
     if set(before) != set(launch.application.by_name):
         changed = ", ".join(sorted(set(before) ^ set(launch.application.by_name)))
         raise RuntimeFault(f"{where}: its operators differ ({changed}); use another --directory, or remove it")
-    wanted = {Layout(launch.directory).channel(*stream.ends).name for stream in launch.application.streams}
+    wanted = {RunPaths(launch.directory).channel(*stream.ends).name for stream in launch.application.streams}
     known = {path.parent.name for path in (launch.directory / "channels").glob("*/channel.json")}
     if known and wanted != known:
         changed = ", ".join(sorted(name.replace("--", " -> ") for name in wanted ^ known))
@@ -207,9 +207,9 @@ def give_up_killed(runtime: Runtime) -> bool:
 
 
 @contextmanager
-def _runtime(launch: Launch, nodes: Mapping[str, Node], columns: Mapping[str, Columns]) -> Iterator[Runtime]:
+def _runtime(launch: Launch, nodes: Mapping[str, NodePort], columns: Mapping[str, Columns]) -> Iterator[Runtime]:
     """The runtime on nodes that are up."""
-    layout = Layout(launch.directory)
+    layout = RunPaths(launch.directory)
     journal = SqliteJournal(layout.journal)
     try:
         blueprint = Blueprint(launch.application, launch.infrastructure, layout, columns, launch.settings)
@@ -237,7 +237,7 @@ def _quiet_session(launch: Launch, settings: SparkSettings, slots: int) -> Spark
 
 @contextmanager
 def _processes(launch: Launch) -> Iterator[Opened]:
-    agents = Agents(partial(_agent_process, launch))
+    agents = AgentSupervisor(partial(_agent_process, launch))
     with ExitStack() as ending:
         ending.callback(agents.stop)
         taking_up = recorded_deployment(launch.directory) is not None

@@ -17,15 +17,15 @@ from typing import Any
 from rheostat.control.knowledge.profile import Profile
 from rheostat.control.loop.ports import Clock, Done, Effect, Entry, Journal, Refused, RolledBack
 from rheostat.control.managers.decisions import BY_HAND, effect_facts
-from rheostat.control.remote.sample_queue import Feed
+from rheostat.control.remote.sample_queue import SampleQueue
 from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.control.setup.factory import Control, Planning, World, build, has_local_managers
 from rheostat.controller.bring_up import Opened
 from rheostat.controller.controller_client import effect_document
-from rheostat.controller.decision_loop import Steering
+from rheostat.controller.decision_loop import DecisionLoop
 from rheostat.controller.recorder import RecordingFile
-from rheostat.controller.remote_managers import Outposts
-from rheostat.controller.run_status import Look, Seen
+from rheostat.controller.remote_managers import RemoteManagers
+from rheostat.controller.run_status import RunStatus, StatusView
 from rheostat.errors import RheostatError, RuntimeFault
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
@@ -51,19 +51,19 @@ class Controller:
 
     def __init__(self, opened: Opened, recording: RecordingFile | None = None, profile: Profile | None = None) -> None:
         self._opened, self.runtime = opened, opened.runtime
-        self.feed = Feed(opened.runtime.deployment, opened.runtime.infrastructure)
+        self.feed = SampleQueue(opened.runtime.deployment, opened.runtime.infrastructure)
         self._recording = recording
         self.profile = profile or Profile.load(self._profile_path)
-        self._steering: Steering | None = None
-        self._outposts: Outposts | None = None
+        self._steering: DecisionLoop | None = None
+        self._outposts: RemoteManagers | None = None
         self._changing = Lock()
         # Healing and changing take turns: a change waits for the moment that healing takes, and is not refused for it.
         self._turn = Lock()
         self._stopping = Event()
         self._began = time.monotonic()
         self._changes: deque[dict[str, Any]] = deque(maxlen=CHANGES_SHOWN)
-        self._look = Look(opened.runtime)
-        self._seen = Seen()
+        self._look = RunStatus(opened.runtime)
+        self._seen = StatusView()
         self._known = Observation(time.time())
         self._batches: tuple[tuple[str, int], ...] = ()
         self._since = time.monotonic()
@@ -94,12 +94,12 @@ class Controller:
             world = World(self.application, self.feed, self, clock, journal, provider, profile, fuses=True)
             if not (self._opened.agents_can_manage and has_local_managers(settings)):
                 return build(settings, world, planning)
-            posts = self._outposts = Outposts(self.runtime, self, settings, journal, clock)
+            posts = self._outposts = RemoteManagers(self.runtime, self, settings, journal, clock)
             control = build(settings, replace(world, actuator=posts, requests=posts), planning)
             posts.outlook = control.outlook
             return replace(control, loops=(posts, *control.loops))
 
-        self._steering = Steering(built, clock, self.runtime.journal, self.runtime.deployment(), self._node_names)
+        self._steering = DecisionLoop(built, clock, self.runtime.journal, self.runtime.deployment(), self._node_names)
         if self._steering.is_paused and self._outposts is not None:
             self._outposts.pause()
         self._steering.start()
@@ -109,7 +109,7 @@ class Controller:
         return self.infrastructure.index.keys()
 
     @property
-    def steering(self) -> Steering:
+    def steering(self) -> DecisionLoop:
         """The managers; a fault if there are none."""
         if self._steering is None:
             raise RuntimeFault("the application runs without control: start it with rheostat run --control")

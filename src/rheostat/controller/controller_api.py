@@ -58,7 +58,7 @@ class Controlled(Protocol):
         ...
 
 
-class Wanted(BaseModel):
+class ChangeBody(BaseModel):
     """The body of a change."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -67,7 +67,7 @@ class Wanted(BaseModel):
     before: Placed | None = None
 
 
-class ControlWanted(BaseModel):
+class ControlBody(BaseModel):
     """The body of a pause."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -90,12 +90,12 @@ def controller_app(controlled: Controlled, token: str) -> FastAPI:
         return controlled.status()
 
     @app.post("/change")
-    def change(wanted: Wanted) -> dict[str, Any]:
+    def change(wanted: ChangeBody) -> dict[str, Any]:
         before = None if wanted.before is None else Deployment.of(wanted.before)
         return effect_document(controlled.change(Deployment.of(wanted.deployment), before))
 
     @app.post("/control")
-    def control(wanted: ControlWanted) -> dict[str, Any]:
+    def control(wanted: ControlBody) -> dict[str, Any]:
         if wanted.paused:
             controlled.pause_control()
         else:

@@ -20,7 +20,7 @@ KILLED, STOPPED = "the controller was killed before", "the application was stopp
 """Why a decision about nodes has come to nothing."""
 
 
-class Steering:
+class DecisionLoop:
     """The control of one running application."""
 
     def __init__(

@@ -12,10 +12,10 @@ from threading import Lock
 from rheostat.errors import RuntimeFault
 from rheostat.model.graph.flow_order import did_you_mean
 from rheostat.model.network.resources import Node as ModelNode
-from rheostat.runtime.nodes.spark_node import Node
+from rheostat.runtime.nodes.spark_node import NodePort
 from rheostat.runtime.reconfigure.runtime import Runtime
 
-BringUp = Callable[[ModelNode], Node]
+BringUp = Callable[[ModelNode], NodePort]
 """Starts a node and waits until it answers."""
 TakeDown = Callable[[str], None]
 """Ends a node; one that is gone has ended already."""
@@ -25,7 +25,12 @@ class LocalProvider:
     """Nodes of a few kinds, embedded or as processes: that is what `bring_up` and `take_down` decide."""
 
     def __init__(
-        self, runtime: Runtime, kinds: Sequence[ModelNode], bring_up: BringUp, take_down: TakeDown, most: int = 16
+        self,
+        runtime: Runtime,
+        kinds: Sequence[ModelNode],
+        bring_up: BringUp,
+        take_down: TakeDown,
+        most: int = 16,
     ) -> None:
         self._runtime, self._kinds, self._most = runtime, tuple(kinds), most
         self._bring_up, self._take_down = bring_up, take_down

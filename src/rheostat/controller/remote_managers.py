@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.loop.ports import Actuator, Clock, Effect, Entry, Journal, Json
 from rheostat.control.managers.operator_manager import MEMORY, operator_managed_by
 from rheostat.control.managers.request_inbox import Inbox
@@ -21,7 +21,7 @@ from rheostat.errors import RuntimeFault
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.policies.contract.requests import Request
-from rheostat.runtime.agent.agent_snapshot import Situation, fingerprint
+from rheostat.runtime.agent.agent_snapshot import AgentSnapshot, fingerprint
 from rheostat.runtime.nodes.spark_node import HostsManagers
 from rheostat.runtime.reconfigure.runtime import Runtime
 
@@ -44,7 +44,7 @@ class _Post:
     standing: tuple[Standing, ...] = ()
 
 
-class Outposts:
+class RemoteManagers:
     """Requests that come from the nodes; a loop that keeps in touch with them; and an actuator that holds them."""
 
     offset_seconds = 0.0
@@ -56,7 +56,7 @@ class Outposts:
         self._runtime, self._actuator, self._settings, self._clock = runtime, actuator, settings, clock
         self._journal = journal
         self.period_seconds = runtime.monitor.settings.period_seconds
-        self.outlook: Outlook | None = None
+        self.outlook: ApplicationState | None = None
         """The application manager's: it says what settles and which nodes take nothing new."""
         self._posts: dict[str, _Post] = {}
         self._homes: dict[str, str] = {}
@@ -173,9 +173,9 @@ class Outposts:
                 continue
             self._homes[operator.name] = _home(deployment, operator.name, nodes)
 
-    def _situation(self) -> Situation:
+    def _situation(self) -> AgentSnapshot:
         runtime = self._runtime
-        return Situation(
+        return AgentSnapshot(
             runtime.blueprint.application,
             runtime.infrastructure(),
             runtime.blueprint.columns,

@@ -14,7 +14,7 @@ from typing import Any
 from rheostat.model.graph.application import Kind
 from rheostat.runtime.channels.log.consumers import lag
 from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.observe.backlog import Tail
+from rheostat.runtime.channels.observe.backlog import UnorderedTail
 from rheostat.runtime.channels.records.channel import Channel
 from rheostat.runtime.channels.records.manifest import Manifest
 from rheostat.runtime.plan.instance_spec import InstanceStatus
@@ -25,7 +25,7 @@ WINDOW_SECONDS = 10.0
 
 
 @dataclass
-class Seen:
+class StatusView:
     """What one look has seen."""
 
     instances: list[dict[str, Any]] = field(default_factory=list)
@@ -36,11 +36,11 @@ class Seen:
     failures: list[str] = field(default_factory=list)
 
 
-class Recent:
+class RecentRows:
     """What was published in a channel in the last seconds."""
 
     def __init__(self, channel: Channel) -> None:
-        self._tail = Tail(DiskLog(channel))
+        self._tail = UnorderedTail(DiskLog(channel))
         self._manifests: deque[Manifest] = deque()
 
     def at(self, now_ms: int) -> Sequence[Manifest]:
@@ -52,7 +52,7 @@ class Recent:
         return self._manifests
 
 
-class Brought:
+class SourceRows:
     """What a source has brought in the last seconds, from Spark's reports: each is asked for once."""
 
     def __init__(self) -> None:
@@ -72,21 +72,21 @@ class Brought:
         return round(sum(rows for _, rows in self._batches) / WINDOW_SECONDS, 1)
 
 
-class Look:
+class RunStatus:
     """Looks at a running application again and again."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime, self._application = runtime, runtime.blueprint.application
-        self._followed: dict[str, Recent] = {}
-        self._sources: dict[int, Brought] = {}
+        self._followed: dict[str, RecentRows] = {}
+        self._sources: dict[int, SourceRows] = {}
         self._failed: set[str] = set()
 
-    def at(self, statuses: Mapping[str, InstanceStatus]) -> Seen:
+    def at(self, statuses: Mapping[str, InstanceStatus]) -> StatusView:
         """Everything that can be seen while instances are doing like this."""
         blueprint, now_ms = self._runtime.blueprint, time.time_ns() // 1_000_000
         plan = self._runtime.plan
         heads = {instance.head for instance in plan.instances}
-        seen, stand_ins = Seen(), self._runtime.stand_ins()
+        seen, stand_ins = StatusView(), self._runtime.stand_ins()
         for instance in plan.instances:
             one = statuses.get(instance.name, InstanceStatus(instance.name, "starting"))
             places = {"node": instance.node, "runs_on": stand_ins.get(instance.name, instance.node)}
@@ -97,7 +97,7 @@ class Look:
             if one.state == "failed" and (one.by_user or one.name in self._failed):
                 seen.failures.append(one.error)
             if self._application.by_name[instance.head].kind is Kind.SOURCE:
-                brought = self._sources.setdefault(instance.number, Brought())
+                brought = self._sources.setdefault(instance.number, SourceRows())
                 reports = self._runtime.progress(instance, brought.last_batch)
                 seen.sources[instance.head] = brought.rate(reports, now_ms)
         for stream in self._application.streams:
@@ -119,10 +119,10 @@ class Look:
         self._failed = {name for name, one in statuses.items() if one.state == "failed"}
         return seen
 
-    def _recent(self, channel: Channel) -> Recent:
+    def _recent(self, channel: Channel) -> RecentRows:
         key = str(channel.path)
         if key not in self._followed:
-            self._followed[key] = Recent(channel)
+            self._followed[key] = RecentRows(channel)
         return self._followed[key]
 
 

@@ -2,7 +2,7 @@
 
 What ran on a node whose agent is gone is run by others at once. Its agent is started again meanwhile, which takes a
 Spark many seconds, and has its own instances back when that has warmed up. So nobody waits for a Spark to start as long
-as there is another one. One that stands still without ending is ended first, see `Vigil`.
+as there is another one. One that stands still without ending is ended first, see `Watchdog`.
 """
 
 import time
@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from threading import Event, Lock
 from typing import Protocol
 
-from rheostat.controller.watchdog import Asked, Vigil
+from rheostat.controller.watchdog import Watchdog, WatchedAgent
 from rheostat.errors import NodeUnreachable, RuntimeFault
 from rheostat.model.network.resources import Node as ModelNode
 from rheostat.runtime.nodes.remote_node import RemoteNode
@@ -26,7 +26,7 @@ MOST_AT_ONCE = 8
 """So many agents are started again side by side."""
 
 
-class Process(Asked, Protocol):
+class Process(WatchedAgent, Protocol):
     """What is needed of an agent's process."""
 
     @property
@@ -56,7 +56,7 @@ class Process(Asked, Protocol):
         ...
 
 
-class Agents:
+class AgentSupervisor:
     """The agent processes of a run, also of nodes that join later."""
 
     def __init__(self, make: Callable[[ModelNode], Process]) -> None:
@@ -70,7 +70,7 @@ class Agents:
         self._ending = False
         self._hurry = Event()
         """Nobody has time to warm up: there is no other node, or everything is being ended."""
-        self._vigil = Vigil(self._all)
+        self._vigil = Watchdog(self._all)
         self._vigil.start()
 
     def start_all(self, nodes: Iterable[ModelNode], *, taking_up: bool = False) -> dict[str, RemoteNode]:

@@ -17,7 +17,7 @@ SILENCES = 5
 """So many questions in a row have to remain open: a machine that stands still as a whole lets one of them time out."""
 
 
-class Asked(Protocol):
+class WatchedAgent(Protocol):
     """What is needed of an agent's process."""
 
     name: str
@@ -31,12 +31,12 @@ class Asked(Protocol):
         ...
 
 
-class Vigil:
+class Watchdog:
     """Asks all agents again and again, beside whatever else waits for them."""
 
     def __init__(
         self,
-        agents: Callable[[], Iterable[Asked]],
+        agents: Callable[[], Iterable[WatchedAgent]],
         *,
         round_seconds: float = ROUND_SECONDS,
         patience_seconds: float = PATIENCE_SECONDS,

@@ -19,7 +19,7 @@ from rheostat.planning.solvers.milp import Milp
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PlannerEntry:
     """A planner with what a user should know to choose it."""
 
     planner: Planner
@@ -27,21 +27,21 @@ class Entry:
     """One line, without a full stop."""
 
 
-PLANNERS: Mapping[str, Entry] = {
-    "exact": Entry(Exact(), "the optimum and its proof, or the best found in time with its gap"),
-    "milp": Entry(Milp(), "the papers' integer programs on HiGHS: the same answer, much slower"),
-    "exhaustive": Entry(Exhaustive(), "tries everything: for tiny problems"),
-    "restricted": Entry(Restricted(), "rEDRP: one replica more, less or elsewhere per operator"),
-    "sampled": Entry(Sampled(), "the optimum on 40 % of the nodes, drawn at random"),
-    "local-search": Entry(LocalSearch(), "simulated annealing, without a proof"),
-    "greedy": Entry(Greedy(), "each replica where the objective is best at that moment"),
-    "round-robin": Entry(RoundRobin(), "one node after the other: Storm's default"),
-    "balanced": Entry(Balanced(), "E2DF's first placement: evenly on five nodes"),
-    "t-storm": Entry(TStorm(), "Xu et al.: by descending traffic, least traffic between nodes"),
-    "pietzuch": Entry(Pietzuch(), "springs in the latency space of Vivaldi coordinates"),
-    "pietzuch-true": Entry(Pietzuch(None), "the same on true delays"),
-    "rizou": Entry(Rizou(), "local optima of network usage in the latency space"),
-    "rizou-true": Entry(Rizou(None), "the same on true delays"),
+PLANNERS: Mapping[str, PlannerEntry] = {
+    "exact": PlannerEntry(Exact(), "the optimum and its proof, or the best found in time with its gap"),
+    "milp": PlannerEntry(Milp(), "the papers' integer programs on HiGHS: the same answer, much slower"),
+    "exhaustive": PlannerEntry(Exhaustive(), "tries everything: for tiny problems"),
+    "restricted": PlannerEntry(Restricted(), "rEDRP: one replica more, less or elsewhere per operator"),
+    "sampled": PlannerEntry(Sampled(), "the optimum on 40 % of the nodes, drawn at random"),
+    "local-search": PlannerEntry(LocalSearch(), "simulated annealing, without a proof"),
+    "greedy": PlannerEntry(Greedy(), "each replica where the objective is best at that moment"),
+    "round-robin": PlannerEntry(RoundRobin(), "one node after the other: Storm's default"),
+    "balanced": PlannerEntry(Balanced(), "E2DF's first placement: evenly on five nodes"),
+    "t-storm": PlannerEntry(TStorm(), "Xu et al.: by descending traffic, least traffic between nodes"),
+    "pietzuch": PlannerEntry(Pietzuch(), "springs in the latency space of Vivaldi coordinates"),
+    "pietzuch-true": PlannerEntry(Pietzuch(None), "the same on true delays"),
+    "rizou": PlannerEntry(Rizou(), "local optima of network usage in the latency space"),
+    "rizou-true": PlannerEntry(Rizou(None), "the same on true delays"),
 }
 """All with their default settings; the first is what is used unless somebody chooses."""
 

@@ -21,7 +21,7 @@ Numbers = Sequence[float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """One series of a chart."""
 
     name: str
@@ -48,7 +48,7 @@ class Chart:
     title: str
     unit: str
     seconds: Sequence[float]
-    lines: Sequence[Line]
+    lines: Sequence[ChartLine]
     marks: Sequence[Mark] = ()
     limit: float | None = None
     """A level that should not be exceeded."""
@@ -127,7 +127,7 @@ class Chart:
             drawn.append(f'<line {place} stroke="{mark.colour}" stroke-opacity="0.35">{told}</line>')
         return drawn
 
-    def _line(self, line: Line, high: float) -> str:
+    def _line(self, line: ChartLine, high: float) -> str:
         """One path; a gap where nothing was known."""
         path, pen_down, last = [], False, 0.0
         for seconds, value in thinned(self.seconds, line.values, line.steps):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rheostat.report.charts import ACCENT, COLOURS, INK, PALE, Chart, Line, Mark, clock
+from rheostat.report.charts import ACCENT, COLOURS, INK, PALE, Chart, ChartLine, Mark, clock
 from rheostat.report.recording import Note, Recording
 from rheostat.report.run_summary import EVERYTHING, Exclusion, Summary, summarise
 
@@ -59,23 +59,29 @@ def charts(recording: Recording) -> list[Chart]:
     ]
     of = recording.column
     replicas = [
-        Line(name, values, COLOURS[i % len(COLOURS)], steps=True)
+        ChartLine(name, values, COLOURS[i % len(COLOURS)], steps=True)
         for i, (name, values) in enumerate(recording.replicas.items())
     ]
     plain = Chart("", "", recording.seconds, (), marks)
     return [
-        replace(plain, title="Rate of the sources", unit="tuples/s", lines=(Line("rate", of("rate_tps")),)),
+        replace(plain, title="Rate of the sources", unit="tuples/s", lines=(ChartLine("rate", of("rate_tps")),)),
         _response_chart(recording, plain),
-        replace(plain, title="Tuples that wait", unit="tuples", lines=(Line("backlog", of("backlog")),), height=130),
+        replace(
+            plain, title="Tuples that wait", unit="tuples", lines=(ChartLine("backlog", of("backlog")),), height=130
+        ),
         replace(plain, title="Replicas", unit="replicas", lines=replicas),
         replace(
-            plain, title="Nodes", unit="nodes", lines=(Line("nodes", of("nodes"), COLOURS[2], steps=True),), height=120
+            plain,
+            title="Nodes",
+            unit="nodes",
+            lines=(ChartLine("nodes", of("nodes"), COLOURS[2], steps=True),),
+            height=120,
         ),
         replace(
             plain,
             title="Cost",
             unit="$/h",
-            lines=(Line("cost", of("cost_per_hour"), COLOURS[3], steps=True),),
+            lines=(ChartLine("cost", of("cost_per_hour"), COLOURS[3], steps=True),),
             height=120,
         ),
     ]
@@ -85,10 +91,10 @@ def _response_chart(recording: Recording, plain: Chart) -> Chart:
     """Mean and percentiles; spikes after changes are cut off where they would hide everything else."""
     of = recording.column
     lines = (
-        Line("p99", of("response_p99_ms"), "#c9d8e6", width=1.0),
-        Line("p95", of("response_p95_ms"), COLOURS[1], width=1.2),
-        Line("mean", of("response_mean_ms"), COLOURS[0], width=2.0),
-        Line("median", of("response_p50_ms"), COLOURS[2], width=1.0),
+        ChartLine("p99", of("response_p99_ms"), "#c9d8e6", width=1.0),
+        ChartLine("p95", of("response_p95_ms"), COLOURS[1], width=1.2),
+        ChartLine("mean", of("response_mean_ms"), COLOURS[0], width=2.0),
+        ChartLine("median", of("response_p50_ms"), COLOURS[2], width=1.0),
     )
     known = [value for value in of("response_p95_ms") if value is not None]
     usual = float(np.quantile(known, 0.98)) if known else 1.0

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 from tests.cli.quiet_nodes import THREE, WORDS
 
-from rheostat.cli.inputs.run_inputs import Wanted, find_wanted, first_deployment
+from rheostat.cli.inputs.run_inputs import RunRequest, find_wanted, first_deployment
 from rheostat.cli.inputs.spark_inputs import spark_settings
 from rheostat.cli.output import WrongUse
 from rheostat.cli.session.replica_numbers import scaled
@@ -127,10 +127,10 @@ def test_the_first_deployment_respects_pins_candidates_and_room():
         Operator("d", Kind.SINK, pin="n1"),
     )
     app = Application("x", operators, (Stream("a", "b"), Stream("b", "c"), Stream("c", "d")))
-    placed = first_deployment(Wanted(app, Infrastructure("two", (Node("n1", 2), Node("n2", 3))), None))
+    placed = first_deployment(RunRequest(app, Infrastructure("two", (Node("n1", 2), Node("n2", 3))), None))
     assert placed == Deployment.of({"a": {"n1": 1}, "b": {"n2": 2}, "c": {"n2": 1}, "d": {"n1": 1}})
     with pytest.raises(WrongUse, match="no node has room"):
-        first_deployment(Wanted(app, Infrastructure("two", (Node("n1", 2), Node("n2", 2))), None))
+        first_deployment(RunRequest(app, Infrastructure("two", (Node("n1", 2), Node("n2", 2))), None))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from rheostat.model.documents import write
 from rheostat.model.network.membership import with_node
 from rheostat.model.network.resources import Node
 from rheostat.model.observation import Sample, Subject
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 from rheostat.simulation.studies.simulated_run import simulate
 
@@ -37,7 +37,7 @@ def run(tmp_path):
     (directory / "application.yaml").write_text(write(CHAIN))
     (directory / "infrastructure.yaml").write_text(write(SITES))
     done = simulate(chain("50 for 300; 150 for 600"), ControlSettings("edf"), 900.0)
-    journal = SqliteJournal(Layout(directory).journal)
+    journal = SqliteJournal(RunPaths(directory).journal)
     for _, entry in done.journal.read():
         journal.append(type(entry)(entry.kind, START + entry.at_seconds, entry.facts))
     journal.close()
@@ -65,7 +65,7 @@ def test_history_lists_what_was_changed_by_the_number_that_explain_takes(run, he
 
 def test_a_long_reason_takes_more_lines_and_leaves_numbers_and_times_whole(run, here, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    journal = SqliteJournal(Layout(run).journal)
+    journal = SqliteJournal(RunPaths(run).journal)
     facts = {"by": "somebody", "change": "scale-out work: {a:1} -> {a:1, b:1}", "predicted": {}}
     reasons = ["node b does not answer: the connection was refused by whatever listens there now"]
     journal.append(Entry("by hand", START + 1000.0, {**facts, "outcome": "rolled back", "reasons": reasons}))
@@ -90,7 +90,7 @@ def test_what_was_refused_is_told_with_who_refused_it_and_why(tmp_path, here):
     directory.mkdir()
     settings = ControlSettings("edf", quota_replicas=3)
     done = simulate(chain("150 for 300"), settings, 120.0)
-    journal = SqliteJournal(Layout(directory).journal)
+    journal = SqliteJournal(RunPaths(directory).journal)
     for _, entry in done.journal.read():
         journal.append(entry)
     journal.close()

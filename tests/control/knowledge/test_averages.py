@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from rheostat.control.knowledge.averages import Monitor
+from rheostat.control.knowledge.averages import Averages
 from rheostat.control.setup.control_settings import averaging_over
 from rheostat.model.observation import Sample, Subject
 
@@ -30,7 +30,7 @@ class Told:
 
 
 def heard(*samples, now, averaging=30.0):
-    monitor = Monitor(Told([Sample(subject, at, figures) for subject, at, figures in samples]), averaging)
+    monitor = Averages(Told([Sample(subject, at, figures) for subject, at, figures in samples]), averaging)
     monitor.refresh(now)
     return monitor
 

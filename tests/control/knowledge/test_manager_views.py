@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from tests.control.still_world import APPLICATION, StillWorld, nodes
 
-from rheostat.control.knowledge.averages import Monitor
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.averages import Averages
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node
 from rheostat.model.observation import Sample, Subject
 
 
 def outlook_on(world, **settings):
-    outlook = Outlook(world.application, Monitor(world), **settings)
+    outlook = ApplicationState(world.application, Averages(world), **settings)
     outlook.refresh(world.clock.now_seconds())
     return outlook
 
@@ -95,7 +95,7 @@ def test_an_application_is_seen_along_its_flow_with_its_selectivities():
 
 def test_measured_streams_tell_the_selectivity():
     world = StillWorld()
-    outlook = Outlook(world.application, Monitor(Streams(world)))
+    outlook = ApplicationState(world.application, Averages(Streams(world)))
     outlook.refresh(0.0)
     assert outlook.application_view().selectivities == (("source", "split", 0.5), ("split", "count", 2.0))
 
@@ -120,7 +120,7 @@ class Streams:
 
 def test_what_a_source_emits_stands_for_what_it_receives_and_for_nobody_else():
     world = StillWorld(work={"split": 0.5})
-    outlook = Outlook(world.application, Monitor(Streams(world)))
+    outlook = ApplicationState(world.application, Averages(Streams(world)))
     outlook.refresh(0.0)
     assert outlook.operator_view("source").input_rate_tps == 80.0
     assert outlook.operator_view("count").input_rate_tps is None

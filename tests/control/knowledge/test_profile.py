@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.control.still_world import APPLICATION, START
 
 from rheostat.control.history.journal import from_line, to_line
-from rheostat.control.knowledge.measured_values import Knowledge
+from rheostat.control.knowledge.measured_values import MeasuredValues
 from rheostat.control.knowledge.profile import FEWEST_HOPS, OperatorProfile, Profile
 from rheostat.control.loop.ports import Entry
-from rheostat.model.downtime.measured_pauses import Measured, Pause, Way
+from rheostat.model.downtime.measured_pauses import ChangeWay, Measured, Pause
 from rheostat.model.downtime.pause_and_resume import PauseAndResume
 from rheostat.model.graph.latency import MM1, Constant, MicroBatch, Polynomial
 from rheostat.model.graph.reconfiguration import Reconfiguration
@@ -119,8 +119,8 @@ def test_pauses_are_what_planners_expect_of_the_next_ones():
     profile.changed(Reconfiguration.between(START, START.having("split", START["split"].plus("n2"))), 1.5, APPLICATION)
     model = profile.knowledge(APPLICATION).downtime(PauseAndResume(99.0))
     assert isinstance(model, Measured)
-    assert model.pauses[Way.REDISTRIBUTE].fixed_seconds == 3.0
-    assert model.pauses[Way.STATELESS].fixed_seconds == 1.5
+    assert model.pauses[ChangeWay.REDISTRIBUTE].fixed_seconds == 3.0
+    assert model.pauses[ChangeWay.STATELESS].fixed_seconds == 1.5
     assert model.unknown.fixed_seconds == 3.0, "a way that was never gone may be as bad as the worst"
     assert Profile().knowledge(APPLICATION).downtime(PauseAndResume(99.0)) == PauseAndResume(99.0)
 
@@ -153,12 +153,12 @@ def test_until_the_capacity_is_known_the_declared_one_holds():
         }
     ),
     st.none() | st.floats(0, 1e4),
-    st.dictionaries(st.sampled_from(Way), st.builds(Pause, st.floats(0, 100), st.floats(0, 10))),
+    st.dictionaries(st.sampled_from(ChangeWay), st.builds(Pause, st.floats(0, 100), st.floats(0, 10))),
 )
 def test_what_a_plan_was_based_on_comes_back_from_the_journal(latencies, hop_ms, pauses):
-    known = Knowledge(latencies, {"a": 7}, pauses, hop_ms)
+    known = MeasuredValues(latencies, {"a": 7}, pauses, hop_ms)
     line = to_line(Entry("plan", 0.0, {"knowledge": known.to_plain()}))
-    assert Knowledge.from_plain(from_line(line).facts["knowledge"]) == known
+    assert MeasuredValues.from_plain(from_line(line).facts["knowledge"]) == known
 
 
 def test_a_profile_is_plain_data_and_comes_back(tmp_path):

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from rheostat.control.loop.migration import FINISHED, STEPS, SWITCHED, Event, Migration, State
 from rheostat.errors import IllegalStep
 
-SMOOTH = [Event.BEGIN, Event.HELD, Event.SAVED, Event.BUILT, Event.STARTED, Event.RESUMED]
+SMOOTH = [
+    Event.BEGIN,
+    Event.HELD,
+    Event.SAVED,
+    Event.BUILT,
+    Event.STARTED,
+    Event.RESUMED,
+]
 
 
 def test_a_change_without_trouble_is_done_after_both_barriers():

@@ -3,8 +3,8 @@
 import pytest
 from tests.control.still_world import StillWorld, nodes
 
-from rheostat.control.knowledge.averages import Monitor
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.averages import Averages
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.loop.ports import Refused, RolledBack
 from rheostat.control.managers.application_manager import ApplicationManager
 from rheostat.control.managers.elasticity_manager import ElasticityManager
@@ -22,7 +22,7 @@ from rheostat.policies.replicas.placement import LeastUsed
 
 
 def managed(world, **settings):
-    outlook = Outlook(world.application, Monitor(world))
+    outlook = ApplicationState(world.application, Averages(world))
     return ApplicationManager(outlook, Inbox(), world, world.clock, world.journal, **settings)
 
 

@@ -9,7 +9,7 @@ from tests.control.still_world import StillWorld, nodes
 
 from rheostat.control.history.replay_decisions import Replay
 from rheostat.control.loop.loop_schedule import run
-from rheostat.control.managers.fusion_guard import Crowding
+from rheostat.control.managers.fusion_guard import FusionGuard
 from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.control.setup.factory import build
 from rheostat.errors import InvalidModel
@@ -23,7 +23,10 @@ from rheostat.policies.contract.requests import Request
 CHAIN = ("parse", "judge", "tag")
 APPLICATION = Application(
     "chain",
-    (Operator("source", Kind.SOURCE, rate_tps=100, pin="n0"), *(Operator(name, max_replicas=4) for name in CHAIN)),
+    (
+        Operator("source", Kind.SOURCE, rate_tps=100, pin="n0"),
+        *(Operator(name, max_replicas=4) for name in CHAIN),
+    ),
     tuple(Stream(one, next_) for one, next_ in zip(("source", *CHAIN), CHAIN, strict=False)),
 )
 TOGETHER = Deployment.single({"source": "n0", **dict.fromkeys(CHAIN, "n1")})
@@ -113,7 +116,7 @@ def scale_in(operator, before, after):
 
 def checked(requests, placed, busy):
     replicas = dict(Deployment.of({name: Replicas.on(*where) for name, where in placed.items()}).items())
-    kept, refused = Crowding(APPLICATION, busy.get).checked(requests, replicas)
+    kept, refused = FusionGuard(APPLICATION, busy.get).checked(requests, replicas)
     return [one.change.operator for one in kept], [one.request.change.operator for one in refused]
 
 

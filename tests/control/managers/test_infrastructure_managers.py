@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from tests.control.still_world import StillWorld, nodes
 
-from rheostat.control.knowledge.averages import Monitor
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.averages import Averages
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.managers.application_manager import ApplicationManager
 from rheostat.control.managers.infrastructure_manager import InfrastructureManager
 from rheostat.control.managers.operator_manager import Local
@@ -25,7 +25,7 @@ class Town:
 
     def __init__(self, world, free=5, policy=None, **settings):
         self.world = world
-        outlook = Outlook(world.application, Monitor(world), by_region=True)
+        outlook = ApplicationState(world.application, Averages(world), by_region=True)
         self.application = ApplicationManager(
             outlook,
             Inbox(),
@@ -220,7 +220,7 @@ def test_every_application_gets_its_view_of_the_resources():
 def test_a_region_manager_sees_its_own_region_only():
     members = tuple(Node(f"n{i}", 2.0, region="rome" if i < 3 else "milan") for i in range(5))
     world = StillWorld(at=Infrastructure("two", members))
-    outlook = Outlook(world.application, Monitor(world))
+    outlook = ApplicationState(world.application, Averages(world))
     outlook.refresh(0.0)
     milan = RegionManager("milan", TargetCapacity(), (outlook,), world, world.journal)
     assert [node.name for node in milan.view(0.0).nodes] == ["n3", "n4"]
@@ -231,7 +231,7 @@ def test_replicas_of_all_applications_count():
         StillWorld(),
         replace(StillWorld(), deployed=Deployment.single({"source": "n0", "split": "n0", "count": "n0"})),
     )
-    outlooks = [Outlook(each.application, Monitor(each)) for each in (world, other)]
+    outlooks = [ApplicationState(each.application, Averages(each)) for each in (world, other)]
     for outlook in outlooks:
         outlook.refresh(0.0)
     manager = RegionManager("", TargetCapacity(), outlooks, world, world.journal)

@@ -36,7 +36,11 @@ def test_where_everything_fits_on_one_node_it_is_put_there():
 def test_a_pinned_operator_draws_what_leads_to_it():
     application = Application(
         "drawn",
-        (Operator("source", Kind.SOURCE, pin="n2"), Operator("map"), Operator("sink", Kind.SINK, pin="n4")),
+        (
+            Operator("source", Kind.SOURCE, pin="n2"),
+            Operator("map"),
+            Operator("sink", Kind.SINK, pin="n4"),
+        ),
         (Stream("source", "map"), Stream("map", "sink")),
     )
     assert near_its_inputs(application, line())["map"] == Replicas.on("n3")

@@ -6,8 +6,8 @@ from tests.control.still_world import StillWorld, nodes
 
 from rheostat.control.history.explanation import explained
 from rheostat.control.history.journal import to_line
-from rheostat.control.knowledge.averages import Monitor
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.averages import Averages
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.managers.node_manager import NodeManagers
 from rheostat.control.managers.operator_manager import Local, OperatorManager, Proposed
 from rheostat.control.managers.request_inbox import Inbox
@@ -21,7 +21,7 @@ from rheostat.policies.replicas.victims import OneOfTheTwoBusiest
 
 
 def managed(world, operator="count", policy=None, **settings):
-    inbox, outlook = Inbox(), Outlook(world.application, Monitor(world))
+    inbox, outlook = Inbox(), ApplicationState(world.application, Averages(world))
     local = Local(LeastUsed(), OneOfTheTwoBusiest())
     manager = OperatorManager(operator, policy or Threshold(), outlook, inbox, world.journal, local, **settings)
     return manager, inbox
@@ -125,7 +125,7 @@ def test_what_was_learned_is_journaled_as_plain_data_and_a_manager_goes_on_from_
 
 class TestNodeManagers:
     def managed(self, world):
-        inbox, outlook = Inbox(), Outlook(world.application, Monitor(world))
+        inbox, outlook = Inbox(), ApplicationState(world.application, Averages(world))
         return NodeManagers(NodeMigration(0.8, LeastUsed()), outlook, inbox, world.journal), inbox
 
     def test_a_busy_node_asks_for_one_of_its_replicas_to_be_moved(self):

@@ -6,8 +6,8 @@ import pytest
 from tests.control.still_world import StillWorld, nodes
 
 from rheostat.control.history.replay_decisions import Replay
-from rheostat.control.knowledge.averages import Monitor
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.averages import Averages
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.knowledge.profile import OperatorProfile, Profile
 from rheostat.control.loop.ports import Refused
 from rheostat.control.managers.planned_manager import (
@@ -22,7 +22,7 @@ from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.latency import MM1, MicroBatch
 from rheostat.model.observation import Sample, Subject
 from rheostat.model.quality.objective import Bounds, EdrpObjective, OdpObjective
-from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.solvers.exhaustive import Exhaustive
 
 SMALL = Application(
@@ -52,7 +52,7 @@ class Asked:
 @dataclass
 class Clueless:
     def plan(self, *_):
-        return Outcome(Status.INFEASIBLE, conflict=("count is saturated", "on every node"))
+        return Outcome(PlanStatus.INFEASIBLE, conflict=("count is saturated", "on every node"))
 
 
 def small_world(rate=10.0, **settings):
@@ -60,7 +60,7 @@ def small_world(rate=10.0, **settings):
 
 
 def managed(world, planner=None, objective=OBJECTIVE, **settings):
-    outlook = Outlook(world.application, Monitor(world))
+    outlook = ApplicationState(world.application, Averages(world))
     planner = planner or Asked()
     return PlannedManager(planner, outlook, world, world.clock, world.journal, objective, **settings), planner
 
@@ -239,7 +239,7 @@ class Streams:
 
 
 def test_a_measured_stream_counts_more_than_its_selectivity():
-    outlook = Outlook(SMALL, Monitor(Streams(small_world(rate=40.0))))
+    outlook = ApplicationState(SMALL, Averages(Streams(small_world(rate=40.0))))
     outlook.refresh(0.0)
     application = measured_application(outlook)
     assert application.rates.streams == {("source", "count"): 25.0}
@@ -262,7 +262,7 @@ def test_odp_places_as_many_replicas_as_there_are():
 
 def test_measured_streams_replace_what_was_declared():
     world = small_world(rate=40.0)
-    outlook = Outlook(SMALL, Monitor(world))
+    outlook = ApplicationState(SMALL, Averages(world))
     outlook.refresh(0.0)
     assert measured_application(outlook).rates.streams == {("source", "count"): 40.0}
 

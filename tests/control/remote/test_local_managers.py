@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from tests.control.still_world import APPLICATION, StillWorld
 
-from rheostat.control.remote.local_managers import Outpost
+from rheostat.control.remote.local_managers import LocalManagers
 from rheostat.control.remote.manager_messages import Orders, Report, settings_from_plain, settings_to_plain
 from rheostat.control.setup.control_settings import ControlSettings
 
@@ -20,7 +20,7 @@ def busy():
 
 
 def outpost_on(world, node="n2", settings=SETTINGS):
-    return Outpost(node, settings, world.application, world)
+    return LocalManagers(node, settings, world.application, world)
 
 
 def steps(outpost, world, *moments):

@@ -7,7 +7,7 @@ Two nodes u and v, 5 ms from the DataStore, 100 Mbps to and from it, 0.5 s to st
 import pytest
 
 from rheostat.model.downtime.downtime_model import (
-    Situation,
+    CurrentDeployment,
     downtime_seconds,
     operator_downtime_seconds,
     pairs_of_nodes,
@@ -20,7 +20,7 @@ from rheostat.model.downtime.full_restart import (
     whole_download_seconds,
     whole_upload_seconds,
 )
-from rheostat.model.downtime.measured_pauses import Measured, Pause, Way
+from rheostat.model.downtime.measured_pauses import ChangeWay, Measured, Pause
 from rheostat.model.downtime.pause_and_resume import (
     PauseAndResume,
     code_download_seconds,
@@ -44,8 +44,8 @@ NODES = Infrastructure("pair", (Node("u", 8), Node("v", 8)))
 U, V, UV, UU = Replicas.on("u"), Replicas.on("v"), Replicas.on("u", "v"), Replicas.on("u", "u")
 
 
-def at(source: Replicas, count: Replicas) -> Situation:
-    return Situation(APPLICATION, NODES, Deployment.of({"source": source, "count": count}))
+def at(source: Replicas, count: Replicas) -> CurrentDeployment:
+    return CurrentDeployment(APPLICATION, NODES, Deployment.of({"source": source, "count": count}))
 
 
 def taxi_like(state_bytes: int, before: Replicas, after: Replicas) -> float:
@@ -54,7 +54,7 @@ def taxi_like(state_bytes: int, before: Replicas, after: Replicas) -> float:
     operator = Operator("o", kind, key, max_replicas=9, code_bytes=300_000, state_bytes=state_bytes, latency=Constant())
     source = Operator("s", Kind.SOURCE)
     application = Application("one", (source, operator), (Stream("s", "o"),))
-    situation = Situation(application, NODES, Deployment.of({"s": U, "o": before}))
+    situation = CurrentDeployment(application, NODES, Deployment.of({"s": U, "o": before}))
     return operator_downtime_seconds(PauseAndResume(), situation, "o", after)
 
 
@@ -211,13 +211,13 @@ class TestAnEngineThatRestartsEverything:
 
 class TestMeasuredPauses:
     def test_the_way_a_change_takes(self):
-        assert Way.of(SOURCE, U, V) is Way.STATELESS
-        assert Way.of(COUNT, U, UU) is Way.RESCALE
-        assert Way.of(COUNT, UU, V) is Way.RELOCATE
-        assert Way.of(COUNT, U, UV) is Way.REDISTRIBUTE
+        assert ChangeWay.of(SOURCE, U, V) is ChangeWay.STATELESS
+        assert ChangeWay.of(COUNT, U, UU) is ChangeWay.RESCALE
+        assert ChangeWay.of(COUNT, UU, V) is ChangeWay.RELOCATE
+        assert ChangeWay.of(COUNT, U, UV) is ChangeWay.REDISTRIBUTE
 
     def test_a_pause_is_a_fixed_part_and_one_per_megabyte(self):
-        model = Measured({Way.RELOCATE: Pause(1.0, 0.05)}, unknown=Pause(9.0))
+        model = Measured({ChangeWay.RELOCATE: Pause(1.0, 0.05)}, unknown=Pause(9.0))
         assert model.changed_seconds(at(U, U), COUNT, V) == pytest.approx(1.5)
         assert model.changed_seconds(at(U, U), COUNT, UU) == 9.0
 

@@ -84,7 +84,8 @@ def test_what_contradicts_itself_is_refused(wrong, reason):
 
 def test_pins_and_candidates_elsewhere_are_told():
     application = Application(
-        "pinned", (Operator("s", Kind.SOURCE, pin="aa"), Operator("t", Kind.SOURCE, candidates=("b", "z")))
+        "pinned",
+        (Operator("s", Kind.SOURCE, pin="aa"), Operator("t", Kind.SOURCE, candidates=("b", "z"))),
     )
     told = [str(mistake) for mistake in Infrastructure("net", THREE).mistakes_of(application)]
     assert [text.split(":")[0] for text in told] == ["operators.0.pin", "operators.1.candidates.1"]

@@ -5,7 +5,7 @@ from numba.core.dispatcher import Dispatcher
 from tests.planning.instances import FAMILIES, random_problem
 
 from rheostat.model.quality.objective import OdpObjective
-from rheostat.planning.contract.outcome import Status
+from rheostat.planning.contract.outcome import PlanStatus
 from rheostat.planning.contract.planner import SILENT, Silent
 from rheostat.planning.contract.problem import Limits, Problem
 from rheostat.planning.exact import jit_warm_up as warming
@@ -55,7 +55,7 @@ def test_compiling_is_no_part_of_a_time_limit(slow_compiler: Time) -> None:
     problem = Problem(sequential(4), random_gaussian(4), OdpObjective(), limits=Limits(1.0))
     outcome = Exact().plan(problem)
     assert slow_compiler.now == 1120.0
-    assert outcome.status is Status.OPTIMAL
+    assert outcome.status is PlanStatus.OPTIMAL
     assert outcome.effort.seconds == 0.0
 
 

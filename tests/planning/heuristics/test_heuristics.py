@@ -13,10 +13,10 @@ from rheostat.model.graph.latency import MM1, Constant
 from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node
 from rheostat.model.quality.objective import Bounds, EdrpObjective, OdpObjective
 from rheostat.model.quality.qos import NetworkMetric
-from rheostat.planning.contract.deadline import Clock
-from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.deadline import Deadline
+from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.contract.problem import Problem
-from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.exact.exact import Exact
 from rheostat.planning.heuristics.balanced import Balanced
@@ -24,7 +24,7 @@ from rheostat.planning.heuristics.executors import Executors
 from rheostat.planning.heuristics.greedy import Greedy
 from rheostat.planning.heuristics.latency_space import Embedding, Survey
 from rheostat.planning.heuristics.pietzuch import Pietzuch, spring_rest
-from rheostat.planning.heuristics.relaxation import Patience
+from rheostat.planning.heuristics.relaxation import RelaxationLimits
 from rheostat.planning.heuristics.rizou import Rizou, median_rest
 from rheostat.planning.heuristics.round_robin import RoundRobin
 from rheostat.planning.heuristics.tstorm import TStorm, inter_node_traffic_tps
@@ -42,7 +42,13 @@ def chain(*rates: float, pins: tuple[str | None, str | None] = (None, None)) -> 
     kinds = [Kind.SOURCE, *[Kind.STATELESS] * (len(names) - 2), Kind.SINK]
     places = [pins[0], *[None] * (len(names) - 2), pins[1]]
     operators = tuple(
-        Operator(name, kind, pin=place, latency=Constant(1.0), rate_tps=rates[0] if kind is Kind.SOURCE else 0.0)
+        Operator(
+            name,
+            kind,
+            pin=place,
+            latency=Constant(1.0),
+            rate_tps=rates[0] if kind is Kind.SOURCE else 0.0,
+        )
         for name, kind, place in zip(names, kinds, places, strict=True)
     )
     streams = tuple(Stream(a, b, rate_tps=rate) for a, b, rate in zip(names[:-1], names[1:], rates, strict=True))
@@ -186,7 +192,7 @@ class TestLatencySpace:
     @pytest.mark.parametrize("wrong", [{"rounds": 0}, {"threshold": 1.0}, {"rest_ms": 0.0}, {"refreshed": -1}])
     def test_a_patience_that_is_none_is_refused(self, wrong: dict[str, float]) -> None:
         with pytest.raises(ValueError, match="need"):
-            Patience(**wrong)  # type: ignore[arg-type]
+            RelaxationLimits(**wrong)  # type: ignore[arg-type]
 
 
 POINTS = st.lists(st.tuples(st.floats(-100, 100), st.floats(-100, 100), st.floats(0.1, 50)), min_size=1, max_size=6)
@@ -264,13 +270,13 @@ class TestDecentralised:
 
     def test_a_gain_below_the_threshold_moves_nobody(self) -> None:
         far = Deployment.single({"a": "n0", "b": "n2", "c": "n4"})
-        stubborn = Rizou(None, Patience(threshold=0.9)).plan(replace(self.PROBLEM, current=far))
+        stubborn = Rizou(None, RelaxationLimits(threshold=0.9)).plan(replace(self.PROBLEM, current=far))
         assert stubborn.deployment == far
 
     def test_jitter_keeps_coordinates_and_operators_moving(self) -> None:
         problem = Problem(tag_and_count(pins=TESTBED_PINS), odp_testbed(), USAGE)
-        calm = Pietzuch(patience=Patience(threshold=0.0)).plan(problem)
-        nervous = Pietzuch(Embedding(jitter_ms=6.0), Patience(threshold=0.0)).plan(problem)
+        calm = Pietzuch(patience=RelaxationLimits(threshold=0.0)).plan(problem)
+        nervous = Pietzuch(Embedding(jitter_ms=6.0), RelaxationLimits(threshold=0.0)).plan(problem)
         assert calm.effort.note.startswith("stable")
         assert calm.effort.reassignments is not None
         assert nervous.effort.reassignments is not None
@@ -279,7 +285,7 @@ class TestDecentralised:
 
 class TestExecutors:
     def executors(self) -> Executors:
-        return Executors.of(Instance(normalised(Problem(taxi(120), random_geographic(6)))))
+        return Executors.of(EncodedProblem(normalised(Problem(taxi(120), random_geographic(6)))))
 
     def test_as_few_of_every_operator_as_keep_up(self) -> None:
         # 21 x 120 tuples/s are more than the 2371 that one partialRank serves.
@@ -296,7 +302,7 @@ class TestExecutors:
 
     def test_a_deployment_comes_back_from_its_executors(self) -> None:
         executors = self.executors()
-        begun = RoundRobin().place(executors, Clock())
+        begun = RoundRobin().place(executors, Deadline())
         assert not isinstance(begun, str)
         places = executors.places(executors.deployment(begun.nodes))
         assert places is not None
@@ -304,7 +310,7 @@ class TestExecutors:
 
     def test_another_number_of_replicas_is_no_beginning(self) -> None:
         executors = self.executors()
-        begun = RoundRobin().place(executors, Clock())
+        begun = RoundRobin().place(executors, Deadline())
         assert not isinstance(begun, str)
         other = executors.deployment(begun.nodes).having("partialRank", Replicas.on("n1"))
         assert executors.places(other) is None
@@ -313,5 +319,5 @@ class TestExecutors:
 def test_a_bound_that_a_heuristic_does_not_know_is_kept_all_the_same() -> None:
     objective = replace(USAGE, bounds=Bounds(response_time_ms=20.0))
     outcome = RoundRobin().plan(Problem(chain(1, 1), on_a_line(0, 25, 50), objective))
-    assert outcome.status is Status.NO_ANSWER
+    assert outcome.status is PlanStatus.NO_ANSWER
     assert "response_time_ms 53 exceeds 20" in "; ".join(outcome.conflict)

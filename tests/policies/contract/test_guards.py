@@ -8,12 +8,12 @@ import pytest
 from tests.contracts.policy import ApplicationPolicyContract, OperatorPolicyContract
 
 from rheostat.policies.contract.guards import (
-    Bounds,
     Confirmation,
     CoolDown,
     ExcludedPeriods,
     Guarded,
     GuardedApplication,
+    ReplicaBounds,
 )
 from rheostat.policies.contract.policy import Forgetful, Proposal
 from rheostat.policies.contract.policy_views import OperatorView
@@ -49,12 +49,12 @@ def decided(policy, views):
 
 
 def test_bounds_are_narrower_than_the_operators_own():
-    guarded = Guarded(Wants((7, 1, 3)), (Bounds(2, 4),))
+    guarded = Guarded(Wants((7, 1, 3)), (ReplicaBounds(2, 4),))
     assert [p.wanted for p in decided(guarded, [view(0, 3), view(1, 3), view(2, 3)])] == [4, 2, 3]
 
 
 def test_at_a_bound_it_holds_and_tells_what_was_wanted():
-    (proposal,) = decided(Guarded(Wants((7,)), (Bounds(1, 4),)), [view(0, 4)])
+    (proposal,) = decided(Guarded(Wants((7,)), (ReplicaBounds(1, 4),)), [view(0, 4)])
     assert proposal.wanted == 4
     assert proposal.reason == "bounds are 1 to 4; else 7 replicas, since so it wants"
 
@@ -90,14 +90,14 @@ def test_midnight_is_when_it_is_said_to_be():
 
 
 def test_guards_are_passed_one_after_the_other():
-    guarded = Guarded(Wants((9,)), (Bounds(1, 4), Confirmation(2)))
+    guarded = Guarded(Wants((9,)), (ReplicaBounds(1, 4), Confirmation(2)))
     assert [p.wanted for p in decided(guarded, [view(0), view(1)])] == [2, 4]
 
 
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: Bounds(3, 2), "least"),
+        (lambda: ReplicaBounds(3, 2), "least"),
         (lambda: CoolDown(-1), "seconds >= 0"),
         (lambda: Confirmation(0), "times >= 1"),
         (lambda: ExcludedPeriods(((5, 5),)), "second of the day"),
@@ -109,7 +109,7 @@ def test_guards_that_make_no_sense_are_refused(make, said):
         make()
 
 
-ALL = (Bounds(1, 6), CoolDown(30, 60), Confirmation(2), ExcludedPeriods(((0, 10),)))
+ALL = (ReplicaBounds(1, 6), CoolDown(30, 60), Confirmation(2), ExcludedPeriods(((0, 10),)))
 
 
 class TestGuardedContract(OperatorPolicyContract):

@@ -11,7 +11,7 @@ from tests.contracts.granting import GrantingContract
 from rheostat.model.graph.deployment import Replicas
 from rheostat.model.graph.reconfiguration import Change, ChangeKind
 from rheostat.policies.contract.requests import Refusal, Request, prioritised, without_conflicts
-from rheostat.policies.grants.grants import DryRun, GrantAll, Quota, Situation
+from rheostat.policies.grants.grants import DryRun, GrantAll, GrantSituation, Quota
 from rheostat.policies.grants.token_bucket import Bucket, Token, TokenBucket
 
 
@@ -112,9 +112,9 @@ class TestTokenBucket:
     def after(self, *responses):
         """A bucket looked at once per period, with these response times."""
         held = self.bucket.begin()
-        held = self.bucket.refilled(held, Situation(0.0, None))
+        held = self.bucket.refilled(held, GrantSituation(0.0, None))
         for number, response in enumerate(responses, start=1):
-            held = self.bucket.refilled(held, Situation(60.0 * number, response))
+            held = self.bucket.refilled(held, GrantSituation(60.0 * number, response))
         return held.token, held.count
 
     def test_slow_earns_h_and_fast_earns_l(self):
@@ -137,7 +137,7 @@ class TestTokenBucket:
     def test_a_token_pays_once_and_only_for_its_kind(self):
         full = Bucket(Token.HIGH, 1, 1e9)
         requests = [scale_in("a"), scale_out("b"), migration("c", "n2")]
-        granted, rest = self.bucket.grant(requests, Situation(0.0, 300), full)
+        granted, rest = self.bucket.grant(requests, GrantSituation(0.0, 300), full)
         assert [request.change.operator for request in granted.requests] == ["b"]
         assert [refusal.request.change.operator for refusal in granted.refusals] == ["a", "c"]
         assert "takes an L-token, the bucket holds 1 H-tokens" in granted.refusals[0].reason
@@ -146,16 +146,16 @@ class TestTokenBucket:
 
     def test_what_is_urgent_needs_no_token(self):
         lost = replace(migration(), urgent=True)
-        granted, rest = self.bucket.grant([lost, scale_out("b", "n2")], Situation(0.0, 150), Bucket())
+        granted, rest = self.bucket.grant([lost, scale_out("b", "n2")], GrantSituation(0.0, 150), Bucket())
         assert granted.requests == (lost,)
         assert rest.count == 0
 
     def test_a_migration_is_paid_with_h_too(self):
-        granted, _ = self.bucket.grant([migration()], Situation(0.0), Bucket(Token.HIGH, 1, 1e9))
+        granted, _ = self.bucket.grant([migration()], GrantSituation(0.0), Bucket(Token.HIGH, 1, 1e9))
         assert granted.requests
 
     def test_however_long_nobody_looked_one_token_comes(self):
-        held = self.bucket.refilled(Bucket(due_seconds=60.0), Situation(6000.0, 300))
+        held = self.bucket.refilled(Bucket(due_seconds=60.0), GrantSituation(6000.0, 300))
         assert (held.count, held.due_seconds) == (1, 6060.0)
 
     @given(st.lists(st.tuples(st.floats(0, 500), st.none() | st.floats(0, 500), requests), max_size=20))
@@ -163,7 +163,7 @@ class TestTokenBucket:
         held, paid, now = self.bucket.begin(), 0, 0.0
         for later, response, wanted in looks:
             now += later
-            granted, held = self.bucket.grant(wanted, Situation(now, response), held)
+            granted, held = self.bucket.grant(wanted, GrantSituation(now, response), held)
             paid += len(granted.requests)
             assert 0 <= held.count <= self.bucket.capacity
             assert self.bucket.loaded(json.loads(json.dumps(self.bucket.saved(held)))) == held
@@ -178,19 +178,19 @@ class TestTokenBucket:
 
 
 def test_all_grants_all():
-    granted, _ = GrantAll().grant([scale_out(), scale_in("b")], Situation(0.0), None)
+    granted, _ = GrantAll().grant([scale_out(), scale_in("b")], GrantSituation(0.0), None)
     assert len(granted.requests) == 2
 
 
 def test_a_dry_run_tells_and_does_nothing():
-    granted, _ = DryRun().grant([scale_out()], Situation(0.0), None)
+    granted, _ = DryRun().grant([scale_out()], GrantSituation(0.0), None)
     assert not granted.requests
     assert [(r.by, r.reason) for r in granted.refusals] == [("dry-run", "this would be done")]
 
 
 def test_a_quota_bounds_all_operators_together():
     wanted = [scale_out("a"), scale_out("b", "n2"), scale_in("c"), migration("d", "n3")]
-    granted, _ = Quota(11).grant(wanted, Situation(0.0, replicas=10), None)
+    granted, _ = Quota(11).grant(wanted, GrantSituation(0.0, replicas=10), None)
     assert [request.change.operator for request in granted.requests] == ["a", "c", "d"]
     assert granted.refusals[0].reason == "11 of 11 replicas are in use"
 
@@ -200,7 +200,7 @@ def test_guards_hand_on_what_the_one_inside_remembers():
     held = Bucket(Token.LOW, 1, 7.0)
     assert guarded.begin() == Bucket()
     assert guarded.loaded(guarded.saved(held)) == held
-    granted, rest = guarded.grant([scale_in()], Situation(0.0, replicas=2), held)
+    granted, rest = guarded.grant([scale_in()], GrantSituation(0.0, replicas=2), held)
     assert not granted.requests
     assert rest.count == 0
 

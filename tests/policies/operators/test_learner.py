@@ -13,7 +13,7 @@ from rheostat.policies.contract.policy_views import OperatorView
 from rheostat.policies.operators import learner as learning
 from rheostat.policies.operators import model_based, q_learning
 from rheostat.policies.operators import period_cost as costs
-from rheostat.policies.operators.learner import ACTIONS, Learner, Step
+from rheostat.policies.operators.learner import ACTIONS, Learner, LearningStep
 from rheostat.policies.operators.model_based import ModelBased
 from rheostat.policies.operators.period_cost import Weights
 from rheostat.policies.operators.q_learning import QLearning
@@ -79,9 +79,9 @@ def test_rates_go_to_the_nearest_level_and_not_beyond_the_last():
 
 
 def test_what_was_done_is_seen_in_the_replicas_and_a_leap_is_nothing_to_learn_from():
-    assert learning.action_taken(Step(1, 2), view(2, 1)) == 0
-    assert learning.action_taken(Step(1, 2), view(3, 1)) == 1
-    assert learning.action_taken(Step(1, 1), view(3, 1)) is None
+    assert learning.action_taken(LearningStep(1, 2), view(2, 1)) == 0
+    assert learning.action_taken(LearningStep(1, 2), view(3, 1)) == 1
+    assert learning.action_taken(LearningStep(1, 1), view(3, 1)) is None
 
 
 def test_q_learning_moves_its_estimate_towards_what_it_paid():

@@ -9,7 +9,7 @@ import pytest
 from rheostat.errors import RuntimeFault
 from rheostat.runtime.agent.agent_api import agent_app
 from rheostat.runtime.checkpoints.state_job import StateJob
-from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus, Step
+from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus, OperatorStep
 
 TOKEN = "a-token-of-more-than-sixteen-characters"  # noqa: S105 - nobody else uses it
 
@@ -68,7 +68,7 @@ def client(node, tmp_path):
 
 def spec(root):
     return InstanceSpec(
-        "count@n1", "n1", (Step("count", "a:b", "stateful"),), 1, "0-3", str(root / "c"), str(root / "k")
+        "count@n1", "n1", (OperatorStep("count", "a:b", "stateful"),), 1, "0-3", str(root / "c"), str(root / "k")
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 from tests.cli.quiet_nodes import QuietNode
 
-from rheostat.runtime.agent.__main__ import Heard
+from rheostat.runtime.agent.__main__ import ControllerWatch
 from rheostat.runtime.agent.agent_api import agent_app
 from rheostat.runtime.agent.host_managers import Peers
 from rheostat.runtime.nodes.agent_address import tell_address
@@ -33,7 +33,7 @@ def served(app):
 @pytest.fixture
 def agent(tmp_path):
     """The agent of n2, which nobody has asked anything for an hour: when it was heard of, and its port."""
-    heard = Heard(agent_app(QuietNode("n2"), TOKEN, tmp_path, lambda _: {}))
+    heard = ControllerWatch(agent_app(QuietNode("n2"), TOKEN, tmp_path, lambda _: {}))
     with served(heard) as port:
         tell_address(tmp_path, "n2", port, TOKEN, up=True)
         with closing(RemoteNode("n2", port, TOKEN)) as node:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.log.producer import Batch, Producer, open_producer
+from rheostat.runtime.channels.log.producer import ProducedBatch, Producer, open_producer
 from rheostat.runtime.channels.reader.batch_plan import partitions
 from rheostat.runtime.channels.records.channel import Channel, create_channel
 from rheostat.runtime.channels.records.disk import TEMPORARY, Disk
@@ -90,7 +90,7 @@ def publish(
     segment = write_segment(folder, table_of(rows), groups, disk or Disk())
     times = [row.time for row in rows if row.time is not None]
     return producer.publish(
-        Batch(
+        ProducedBatch(
             number,
             (segment,) if segment else (),
             frontier,

@@ -8,7 +8,7 @@ import pytest
 
 from rheostat.errors import CannotMove
 from rheostat.runtime.checkpoints import completion as construction
-from rheostat.runtime.checkpoints.capabilities import Kind, Way, describe, require, why_not
+from rheostat.runtime.checkpoints.capabilities import StateKind, StateWay, describe, require, why_not
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint, copy_skeleton, settled_batch
 from rheostat.runtime.checkpoints.live_files import needed_files
 from rheostat.runtime.checkpoints.log_entries import CommittedBatch, PlannedBatch
@@ -191,13 +191,13 @@ def test_building_starts_anew_resumes_or_is_done(tmp_path):
 
 
 def test_a_checkpoint_tells_its_kind_and_what_it_allows(checkpoint):
-    assert describe(checkpoint).kind is Kind.TRANSFORM
+    assert describe(checkpoint).kind is StateKind.TRANSFORM
     assert describe(checkpoint).partitions == 2
-    for way in Way:
+    for way in StateWay:
         require(way, checkpoint)
-    assert why_not(Kind.AGGREGATION, Way.REBUILD) is None
-    assert "complete mode" in str(why_not(Kind.AGGREGATION, Way.REBUILD, "complete"))
-    assert why_not(Kind.GLOBAL_AGGREGATION, Way.RELOCATE) is None
+    assert why_not(StateKind.AGGREGATION, StateWay.REBUILD) is None
+    assert "complete mode" in str(why_not(StateKind.AGGREGATION, StateWay.REBUILD, "complete"))
+    assert why_not(StateKind.GLOBAL_AGGREGATION, StateWay.RELOCATE) is None
 
 
 def test_a_relative_path_is_no_checkpoint():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rheostat.model.graph.rate_curve import parse_curve
 from rheostat.runtime.ends.generation import ORIGIN_US, Clockwork, Generation, generation_of, imported
-from rheostat.runtime.ends.pace import Limits, Pace, even_parts, next_row
+from rheostat.runtime.ends.pace import Pace, PaceLimits, even_parts, next_row
 
 
 def number(draw):
@@ -14,7 +14,7 @@ def number(draw):
 
 
 def stream(curve="10", clockwork=None, **limits) -> Generation:
-    return Generation(number, parse_curve(curve), Limits(**limits), 7, clockwork)
+    return Generation(number, parse_curve(curve), PaceLimits(**limits), 7, clockwork)
 
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
@@ -106,4 +106,4 @@ def test_an_import_path_names_module_and_function(path):
 @pytest.mark.parametrize("limits", [{"replicas": 0}, {"rows_per_batch": 0}, {"total": -1}])
 def test_limits_that_let_nothing_through_are_refused(limits):
     with pytest.raises(ValueError, match=r"at least one|negative"):
-        Limits(**limits)
+        PaceLimits(**limits)

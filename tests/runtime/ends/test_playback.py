@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.runtime.ends.pace import Limits, Pace
+from rheostat.runtime.ends.pace import Pace, PaceLimits
 from rheostat.runtime.ends.playback import Playback, Spot
-from rheostat.runtime.ends.recordings import CsvRecording, JsonRecording, ParquetRecording, Place, Recording
+from rheostat.runtime.ends.recordings import CsvRecording, JsonRecording, ParquetRecording, Place, RecordedFiles
 
 FIRST = datetime(2013, 1, 1, tzinfo=UTC)
 
 
-class Listed(Recording):
+class Listed(RecordedFiles):
     """A recording of times in seconds, for laws."""
 
     def __init__(self, seconds):
@@ -47,26 +47,26 @@ seconds = st.lists(st.integers(0, 100) | st.none(), max_size=30)
 
 @given(seconds, st.lists(st.integers(1, 9), max_size=5), st.integers(1, 3), st.integers(1, 4))
 def test_rows_do_not_depend_on_batches_and_partitions(times, cuts, replicas, copies):
-    whole = Playback(Listed(times), Limits(Pace.ALL), copies=copies)
-    parts = Playback(Listed(times), Limits(Pace.ALL, replicas=replicas), copies=copies)
+    whole = Playback(Listed(times), PaceLimits(Pace.ALL), copies=copies)
+    parts = Playback(Listed(times), PaceLimits(Pace.ALL, replicas=replicas), copies=copies)
     assert everything(parts, cuts) == everything(whole)
 
 
 @given(seconds, st.integers(1, 4))
 def test_event_time_never_goes_back_and_every_row_comes_as_often_as_asked(times, copies):
-    played = everything(Playback(Listed(times), Limits(Pace.ALL), copies=copies))
+    played = everything(Playback(Listed(times), PaceLimits(Pace.ALL), copies=copies))
     assert all(a <= b for (a, _), (b, _) in pairwise(played))
     assert [row for _, row in played] == [f"row {row}" for row in range(len(times)) for _ in range(copies)]
 
 
 @given(seconds.map(lambda times: sorted(t for t in times if t is not None)), st.integers(1, 4))
 def test_the_first_copy_of_an_ordered_recording_keeps_its_time(times, copies):
-    played = everything(Playback(Listed(times), Limits(Pace.ALL), copies=copies))
+    played = everything(Playback(Listed(times), PaceLimits(Pace.ALL), copies=copies))
     assert [time for time, _ in played[::copies]] == [t * 1_000_000 for t in times]
 
 
 def test_copies_spread_up_to_the_next_row():
-    played = [time / 1e6 for time, _ in everything(Playback(Listed([0, 90, 90]), Limits(Pace.ALL), copies=3))]
+    played = [time / 1e6 for time, _ in everything(Playback(Listed([0, 90, 90]), PaceLimits(Pace.ALL), copies=3))]
     assert played[0] == 0
     assert 30 <= played[1] < 60 <= played[2] < 90
     assert played[3:] == [90] * 6
@@ -82,12 +82,12 @@ def test_copies_spread_up_to_the_next_row():
     ],
 )
 def test_rows_are_due_by_their_event_time(now_ms, rows):
-    playback = Playback(Listed([100, 160, 160, 220]), Limits(total=3), speed_up=60)
+    playback = Playback(Listed([100, 160, 160, 220]), PaceLimits(total=3), speed_up=60)
     assert playback.advance(playback.beginning(5_000), now_ms).rows == rows
 
 
 def test_after_an_outage_a_batch_brings_no_more_than_was_due_soon_after_its_first_row():
-    playback = Playback(Listed([100, 101, 160, 219, 220, 300, 420]), Limits(), speed_up=60)
+    playback = Playback(Listed([100, 101, 160, 219, 220, 300, 420]), PaceLimits(), speed_up=60)
     spot, rows = playback.beginning(0), []
     while not rows or spot.rows > rows[-1]:
         rows.append(spot.rows)
@@ -96,7 +96,7 @@ def test_after_an_outage_a_batch_brings_no_more_than_was_due_soon_after_its_firs
 
 
 def test_a_spot_survives_the_checkpoint():
-    spot = Playback(Listed([100]), Limits()).beginning(5_000)
+    spot = Playback(Listed([100]), PaceLimits()).beginning(5_000)
     assert Spot.from_document(json.loads(json.dumps(spot.to_document()))) == spot
 
 

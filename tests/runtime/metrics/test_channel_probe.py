@@ -18,19 +18,19 @@ from rheostat.model.observation import Observation, Subject
 from rheostat.runtime.channels.log.cleaner import clean
 from rheostat.runtime.channels.log.consumers import commit, committed, lag, subscribe
 from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.log.producer import Batch, open_producer
-from rheostat.runtime.channels.observe.backlog import Tail, consumed, waiting
+from rheostat.runtime.channels.log.producer import ProducedBatch, open_producer
+from rheostat.runtime.channels.observe.backlog import UnorderedTail, consumed, waiting
 from rheostat.runtime.channels.reader.advance import advance
 from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.histogram import IngestHistogram
 from rheostat.runtime.channels.records.offset import Offset
-from rheostat.runtime.metrics.collector import Monitor, MonitorSettings
+from rheostat.runtime.metrics.collector import CollectorSettings, MetricsCollector
 from rheostat.runtime.nodes.node_usage import Usage
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 from rheostat.runtime.plan.physical_plan import physical_plan
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 
 HALVES = (frozenset({0, 1}), frozenset({2, 3}))
 
@@ -73,7 +73,7 @@ def test_results_are_followed_once_from_now_on(tmp_path):
     first = opened(channel, "p")
     for number in range(5):
         publish(channel, first, number, [Row("p", number, 0)], now_ms=10 * number)
-    tail = Tail(DiskLog(channel))
+    tail = UnorderedTail(DiskLog(channel))
     assert [m.batch for m in tail.fresh(since_ms=25)] == [3, 4]
     assert tail.fresh(since_ms=25) == []
     publish(channel, first, 5, [Row("p", 5, 0)], now_ms=50)
@@ -86,7 +86,7 @@ def test_who_follows_a_channel_goes_on_where_it_was_cleaned_away(tmp_path):
     """It was read and cleaned faster than anybody looked: a look that waits for what is gone would wait for ever."""
     channel = channel_at(tmp_path)
     subscribe(channel, "count", Disk())
-    first, tail = opened(channel, "p"), Tail(DiskLog(channel))
+    first, tail = opened(channel, "p"), UnorderedTail(DiskLog(channel))
     publish(channel, first, 0, [Row("p", 0, 0)], now_ms=10)
     assert [m.batch for m in tail.fresh(since_ms=0)] == [0]
     for number in range(1, 6):
@@ -152,7 +152,7 @@ def made_up(root: Path, nodes: int, operators: int):
     placed = dict.fromkeys(application.flow, everywhere) | {"source": Replicas.on("n0"), "out": Replicas.on("n0")}
     infrastructure = Infrastructure("made-up", tuple(Node(name, 64) for name in names))
     columns = {name: Columns(json.dumps({"type": "struct", "fields": []})) for name in application.flow}
-    blueprint = Blueprint(application, infrastructure, Layout(root), columns)
+    blueprint = Blueprint(application, infrastructure, RunPaths(root), columns)
     blueprint.create_channels(Disk())
     plan = physical_plan(application, Deployment.of(placed), 12)
     fakes = {name: MadeUpNode(name, blueprint) for name in names}
@@ -163,7 +163,7 @@ def made_up(root: Path, nodes: int, operators: int):
 
 def test_a_monitor_tells_of_everything_and_of_nodes_that_fall_silent(tmp_path):
     blueprint, plan, nodes = made_up(tmp_path, 3, 2)
-    monitor = Monitor(blueprint, nodes, MonitorSettings(period_seconds=10, silence_seconds=15))
+    monitor = MetricsCollector(blueprint, nodes, CollectorSettings(period_seconds=10, silence_seconds=15))
     results = blueprint.results("out")
     producer = open_producer(DiskLog(results), Disk(), "out@n0", 1)
     seen = Observation(0)
@@ -173,7 +173,7 @@ def test_a_monitor_tells_of_everything_and_of_nodes_that_fall_silent(tmp_path):
         nodes["n2"].silent = period > 1
         now = 1000 + 10 * period
         ingest = IngestHistogram.of([now * 1000 - 700] * 10)
-        producer.publish(Batch(period, frontier=period, ingest=ingest), now * 1000 - 200)
+        producer.publish(ProducedBatch(period, frontier=period, ingest=ingest), now * 1000 - 200)
         samples = monitor.samples(plan, now)
         assert monitor.samples(plan, now + 1) == [], "the period is not over"
         seen = seen.updated(samples, now)
@@ -206,7 +206,7 @@ def test_what_arrives_is_told_by_what_waits_where_an_operator_does_not_keep_up(s
     for number in range(seconds_ago):
         rows = [Row("source@n0", n, n % 12) for n in range(900)]
         publish(channel, producer, number, rows, now_ms=(1010 - seconds_ago + number) * 1000)
-    samples = Monitor(blueprint, nodes, MonitorSettings(period_seconds=10)).samples(plan, 1010)
+    samples = MetricsCollector(blueprint, nodes, CollectorSettings(period_seconds=10)).samples(plan, 1010)
     seen = Observation(0).updated(samples, 1010)
     assert seen.value(Subject.operator("op0"), "input_rate") == pytest.approx(told)
     assert seen.value(Subject.stream("source", "op0"), "input_rate") == pytest.approx(600), "what was read"
@@ -223,7 +223,7 @@ def test_who_lets_more_wait_than_it_reads_is_as_busy_as_all_of_it_would_keep_it(
     for number in range(seconds_ago):
         rows = [Row("source@n0", n, n % 12) for n in range(900)]
         publish(channel, producer, number, rows, now_ms=(1010 - seconds_ago + number) * 1000)
-    samples = Monitor(blueprint, nodes, MonitorSettings(period_seconds=10)).samples(plan, 1010)
+    samples = MetricsCollector(blueprint, nodes, CollectorSettings(period_seconds=10)).samples(plan, 1010)
     seen = Observation(0).updated(samples, 1010)
     has_to = 810 if seconds_ago == 10 else seen.value(Subject.stream("source", "op0"), "input_rate")
     assert seen.value(Subject.operator("op0"), "true_rate") == pytest.approx(1000 / ROW_MS)
@@ -250,7 +250,7 @@ def test_of_a_query_that_begins_with_a_source_all_operators_have_to_do_what_come
             return reports
 
         nodes["n0"].progress = progress
-        samples = Monitor(blueprint, nodes, MonitorSettings(period_seconds=10)).samples(plan, 1010)
+        samples = MetricsCollector(blueprint, nodes, CollectorSettings(period_seconds=10)).samples(plan, 1010)
         found = Observation(0).updated(samples, 1010)
         return {name: found.value(Subject.operator("op0"), name) for name in ("utilization", "input_rate")}
 
@@ -286,7 +286,7 @@ def test_a_query_that_is_behind_its_source_is_a_symptom(tmp_path):
         return [{**one, "sources": [offsets]} if at_the_source else one for one in told(instance, after)]
 
     nodes["n0"].batches, nodes["n0"].progress = 20, behind
-    monitor = Monitor(blueprint, nodes, MonitorSettings(period_seconds=10))
+    monitor = MetricsCollector(blueprint, nodes, CollectorSettings(period_seconds=10))
     monitor.samples(plan, 1010)
     lags = [one for one in monitor.symptoms if "9000 rows" in one.what]
     assert [one.subject for one in lags] == [Subject.instance("source", "n0")]
@@ -295,7 +295,7 @@ def test_a_query_that_is_behind_its_source_is_a_symptom(tmp_path):
 def test_a_hundred_instances_cost_little(tmp_path):
     blueprint, plan, nodes = made_up(tmp_path, 10, 10)
     assert len(plan.instances) >= 100
-    monitor = Monitor(blueprint, nodes, MonitorSettings(period_seconds=10))
+    monitor = MetricsCollector(blueprint, nodes, CollectorSettings(period_seconds=10))
     for period in range(1, 7):
         for node in nodes.values():
             node.batches = 20 * period

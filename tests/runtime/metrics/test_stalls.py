@@ -8,20 +8,20 @@ from hypothesis import strategies as st
 
 from rheostat.model.observation import Sample, Subject
 from rheostat.runtime.metrics.round_trips import RoundTrip, delays_ms, folded
-from rheostat.runtime.metrics.stalls import Doing, Patience, Watch, silent_nodes
-from rheostat.runtime.nodes.node_usage import Heartbeats, Meter, Usage, measured_usage
+from rheostat.runtime.metrics.stalls import InstanceState, StallPatience, StallWatch, silent_nodes
+from rheostat.runtime.nodes.node_usage import Heartbeats, Usage, UsageMeter, measured_usage
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 
 COUNT = Subject.instance("count", "n1")
 
 
 def doing(planned=5, committed=5, backlog=0, lag=0.0, state="running", **more):
-    return Doing(COUNT, InstanceStatus("count@n1", state, planned, committed, **more), backlog, lag)
+    return InstanceState(COUNT, InstanceStatus("count@n1", state, planned, committed, **more), backlog, lag)
 
 
 def told(*moments, patience=None):
     """The symptoms at the last of (time, doing) moments."""
-    watch, found = Watch(patience or Patience(stall_seconds=20, lag_seconds=15)), []
+    watch, found = StallWatch(patience or StallPatience(stall_seconds=20, lag_seconds=15)), []
     for now, one in moments:
         found = watch.symptoms([one], now)
     return found
@@ -63,7 +63,7 @@ def test_a_symptom_says_since_when():
 
 
 def test_an_instance_that_is_gone_is_forgotten():
-    watch = Watch(Patience(stall_seconds=20))
+    watch = StallWatch(StallPatience(stall_seconds=20))
     watch.symptoms([doing(6)], 0)
     watch.symptoms([], 10)
     assert watch.symptoms([doing(6)], 25) == []
@@ -95,7 +95,7 @@ def test_a_node_is_measured_with_its_children():
 
 def test_nodes_of_one_process_are_measured_together_and_memory_now_and_then():
     now = [0.0]
-    meter = Meter(fresh_seconds=0.3, memory_seconds=10.0, clock=lambda: now[0])
+    meter = UsageMeter(fresh_seconds=0.3, memory_seconds=10.0, clock=lambda: now[0])
     first = meter.usage()
     assert meter.usage() is first, "the next node asks the same at the same moment"
     kept = bytearray(b"x") * 50_000_000

@@ -11,7 +11,7 @@ from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import physical_plan
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 
 
 def columns(*names):
@@ -31,7 +31,7 @@ def blueprint(mode, formatted=("word", "text")):
         (Stream("source", "count", Grouping.KEY), Stream("count", "format"), Stream("format", "out")),
     )
     known = {"source": columns("word"), "count": columns("word", "c"), "format": columns(*formatted)}
-    return Blueprint(application, Infrastructure("one", (Node("a", 16), Node("b", 16))), Layout(Path("x")), known)
+    return Blueprint(application, Infrastructure("one", (Node("a", 16), Node("b", 16))), RunPaths(Path("x")), known)
 
 
 def routes(made):

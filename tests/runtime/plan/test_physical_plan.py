@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rheostat.model.graph.application import Application, Grouping, Kind, Operator, Stream
 from rheostat.model.graph.deployment import Deployment
 from rheostat.runtime.plan.physical_plan import PhysicalPlan, physical_plan, state_groups
-from rheostat.runtime.reconfigure.change_executor import Difference
+from rheostat.runtime.reconfigure.change_executor import PlanDifference
 
 GROUPS = 12
 APPLICATION = Application(
@@ -59,7 +59,7 @@ def test_the_same_deployment_changes_nothing(deployment):
     first = plan(deployment)
     again = plan(deployment, first)
     assert again == first
-    assert Difference.between(first, again) == Difference((), ())
+    assert PlanDifference.between(first, again) == PlanDifference((), ())
 
 
 @given(deployments(), deployments())
@@ -71,7 +71,7 @@ def test_a_plan_survives_the_journal(one, other):
 def test_what_is_not_touched_by_a_change_is_left_alone():
     before = plan(Deployment.of({"source": {"a": 1}, "parse": {"a": 1}, "count": {"b": 1}, "out": {"c": 1}}))
     after = plan(Deployment.of({"source": {"a": 1}, "parse": {"a": 1}, "count": {"b": 2}, "out": {"c": 1}}), before)
-    difference = Difference.between(before, after)
+    difference = PlanDifference.between(before, after)
     assert [i.name for i in difference.retired] == ["count@b"]
     assert [(i.name, i.replicas) for i in difference.created] == [("count@b", 2)]
 

@@ -17,7 +17,7 @@ from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import physical_plan
-from rheostat.runtime.plan.run_paths import Layout, check_names
+from rheostat.runtime.plan.run_paths import RunPaths, check_names
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 ONE = Infrastructure("one", (Node("n1", 8),))
@@ -58,7 +58,7 @@ NAMES = st.text(min_size=1, max_size=30) | st.text("ab-./@", min_size=1, max_siz
 
 @given(st.lists(NAMES.map(str.strip).filter(bool), min_size=2, max_size=5, unique=True))
 def test_names_that_pass_give_every_stream_a_place_of_its_own_inside_the_directory(tmp_path_factory, names):
-    application, layout = named(*names), Layout(tmp_path_factory.getbasetemp() / "run")
+    application, layout = named(*names), RunPaths(tmp_path_factory.getbasetemp() / "run")
     try:
         check_names(application, ONE)
     except InvalidModel:
@@ -71,9 +71,9 @@ def test_names_that_pass_give_every_stream_a_place_of_its_own_inside_the_directo
 def test_a_directory_with_other_streams_is_refused(tmp_path):
     before = named("a", "b", "c")
     columns = dict.fromkeys("abc", Columns('{"type": "struct", "fields": []}'))
-    Blueprint(before, ONE, Layout(tmp_path), columns).create_channels(Disk())
+    Blueprint(before, ONE, RunPaths(tmp_path), columns).create_channels(Disk())
     plan = physical_plan(before, Deployment.single(dict.fromkeys("abc", "n1")), RuntimeSettings().key_groups)
-    journal = SqliteJournal(Layout(tmp_path).journal)
+    journal = SqliteJournal(RunPaths(tmp_path).journal)
     journal.append(Entry("launch", 0.0, {"plan": plan.to_dict()}))
     journal.close()
     launch = Launch(before, ONE, tmp_path)

@@ -11,7 +11,7 @@ import rheostat
 from rheostat.model.graph.application import RESULTS_SINK
 from rheostat.runtime.query import udf_timing as own_code
 from rheostat.runtime.query.failure_attribution import AWAITED, blamed, raised
-from rheostat.runtime.query.udf_timing import Notes, timed
+from rheostat.runtime.query.udf_timing import TimingNotes, timed
 
 
 def halve(value: float) -> float:
@@ -161,7 +161,7 @@ def test_what_a_function_raises_is_signed_whether_it_is_called_or_drawn(tmp_path
         for row in rows:
             yield 1 // row
 
-    notes = Notes(tmp_path)
+    notes = TimingNotes(tmp_path)
     for function, argument in ((lambda x: 1 // x, 0), (drawn, iter([1, 0]))):
         with pytest.raises(ZeroDivisionError) as failure:
             list(timed(function, f"{notes.folder}/halve/0")(argument))
@@ -174,14 +174,14 @@ def test_an_input_that_cannot_be_had_is_not_signed(tmp_path):
         yield 1
         raise EOFError
 
-    notes = Notes(tmp_path)
+    notes = TimingNotes(tmp_path)
     with pytest.raises(EOFError) as failure:
         list(timed(lambda rows: (row for row in rows), f"{notes.folder}/halve/0")(broken()))
     assert not hasattr(failure.value, "__notes__")
 
 
 def test_notes_know_whose_functions_were_handed_to_spark(tmp_path):
-    notes = Notes(tmp_path)
+    notes = TimingNotes(tmp_path)
     with notes.of("halve"):
         own_code._CALLED.get().timed(halve)
     with notes.of("count"):

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.runtime.metrics.batch_cost import fitted
-from rheostat.runtime.metrics.instance_rates import Chain, Flow, together
-from rheostat.runtime.query.progress_report import Ledger, read_batch
+from rheostat.runtime.metrics.instance_rates import InstanceRates, OperatorChain, together
+from rheostat.runtime.query.progress_report import CountedBatches, read_batch
 
-CHAIN = Chain(("split", "count"), 2, {"sentences": "sentences--split"}, "count")
+CHAIN = OperatorChain(("split", "count"), 2, {"sentences": "sentences--split"}, "count")
 
 
 def read(channel, rows):
@@ -46,7 +46,7 @@ def at_a_source(number, end, latest, *, every=2.0, rows=100):
 
 def test_a_query_that_does_not_keep_up_with_its_source_is_behind():
     """It reads 50 rows a second, 60 come in; what it reads is what it can do."""
-    flow = Flow(Chain(("source", "sink"), 1))
+    flow = InstanceRates(OperatorChain(("source", "sink"), 1))
     first = flow.take([at_a_source(n, 100 * (n + 1), 120 * (n + 1)) for n in range(3)]).figures["source"]
     assert (first["backlog"], first["input_rate"]) == (60, pytest.approx(60))
     second = flow.take([at_a_source(n, 100 * (n + 1), 120 * (n + 1)) for n in range(3, 6)]).figures["source"]
@@ -62,18 +62,21 @@ def test_a_source_that_does_not_tell_what_it_has_is_not_said_to_be_behind(latest
     told = [at_a_source(n, 100 * n, 0) for n in range(3)]
     for one in told:
         one["sources"][0]["latestOffset"] = latest
-    assert not {"backlog", "lag_seconds"} & Flow(Chain(("source",), 1)).take(told).figures["source"].keys()
+    assert (
+        not {"backlog", "lag_seconds"}
+        & InstanceRates(OperatorChain(("source",), 1)).take(told).figures["source"].keys()
+    )
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=1, max_size=12))
 def test_every_batch_counts_once_whatever_overlaps(windows):
-    ledger, reports = Ledger(), steady(80)
+    ledger, reports = CountedBatches(), steady(80)
     given_out = [batch.number for start, size in windows for batch in ledger.fresh(reports[start : start + size])]
     assert sorted(given_out) == sorted({n for start, size in windows for n in range(start, start + size)})
 
 
 def test_a_repeated_batch_after_a_restart_counts_once_and_another_query_counts_anew():
-    ledger = Ledger()
+    ledger = CountedBatches()
     assert len(ledger.fresh([report(7, 1000, 5), report(7, 1002, 5)])) == 1
     assert len(ledger.fresh([report(7, 1004, 5, query="other")])) == 1
 
@@ -97,11 +100,11 @@ def test_what_each_input_brought_is_told_by_its_channel_in_whatever_order_spark_
     """`right.join(left)`: the plan begins with the second input."""
     joined = report(0, 1000, 9, counted={})
     joined["sources"] = [read("clicks--join", 7), read("views--join", 2)]
-    chain = Chain(("join",), 1, {"views": "views--join", "clicks": "clicks--join"})
+    chain = OperatorChain(("join",), 1, {"views": "views--join", "clicks": "clicks--join"})
     batch = read_batch(joined)
     assert chain.received(batch) == {("views", "join"): 2, ("clicks", "join"): 7}
     assert chain.rows_in("join", batch) == 9
-    assert Chain(("join",), 1, {"other": "other--join"}).rows_in("join", batch) is None
+    assert OperatorChain(("join",), 1, {"other": "other--join"}).rows_in("join", batch) is None
 
 
 def test_ticks_of_event_time_are_read_but_are_no_rows():
@@ -119,7 +122,7 @@ def test_ticks_of_event_time_are_read_but_are_no_rows():
 )
 def test_what_the_last_operator_emits_is_told_by_the_sink(last, counted, written, rows):
     told = report(0, 1000, 9, counted=counted) | {"sink": {"description": "some", "numOutputRows": written}}
-    chain = Chain(("count", "keep"), 1, {"split": "split--count"}, ends_in_results=last.startswith("results"))
+    chain = OperatorChain(("count", "keep"), 1, {"split": "split--count"}, ends_in_results=last.startswith("results"))
     batch = read_batch(told)
     assert (chain.rows_in("keep", batch), chain.rows_out("keep", batch)) == rows
     assert chain.rows_out("count", batch) == rows[0]
@@ -127,13 +130,13 @@ def test_what_the_last_operator_emits_is_told_by_the_sink(last, counted, written
 
 def test_what_is_emitted_by_event_time_alone_is_counted_though_nothing_was_read():
     closed = report(0, 1000, 0, counted={}) | {"sink": {"description": "some", "numOutputRows": 3}}
-    chain = Chain(("count", "keep"), 1, {"split": "split--count"}, ends_in_results=True)
+    chain = OperatorChain(("count", "keep"), 1, {"split": "split--count"}, ends_in_results=True)
     assert chain.rows_in("keep", read_batch(closed)) == 3
 
 
 @given(st.integers(2, 60), st.integers(1, 59))
 def test_rates_inside_a_chain_do_not_depend_on_where_a_period_ends(batches, cut):
-    flow, reports = Flow(CHAIN), steady(batches)
+    flow, reports = InstanceRates(CHAIN), steady(batches)
     for part in (reports[:cut], reports[: cut + 1], reports):
         flowed = flow.take(part)
         if flowed.received:
@@ -142,7 +145,7 @@ def test_rates_inside_a_chain_do_not_depend_on_where_a_period_ends(batches, cut)
 
 
 def test_figures_of_the_operators_of_a_chain():
-    flow = Flow(CHAIN)
+    flow = InstanceRates(CHAIN)
     random = Random(1)
     rows = [random.randint(20, 200) for _ in range(40)]
     # Two replicas, 2 ms a row in each: 1 ms a row of the batch; 30 ms beside the work and 20 ms in it are fixed.
@@ -165,14 +168,14 @@ def test_figures_of_the_operators_of_a_chain():
 
 
 def test_a_lost_report_is_a_new_beginning_not_a_fall_of_the_rate():
-    flow = Flow(CHAIN)
+    flow = InstanceRates(CHAIN)
     flow.take(steady(5))
     flowed = flow.take(steady(5, first=60))
     assert flowed.received["sentences", "split"] == pytest.approx(200)
 
 
 def test_who_works_on_a_long_batch_has_no_rate_and_who_has_nothing_to_do_has_none_to_show():
-    flow = Flow(CHAIN)
+    flow = InstanceRates(CHAIN)
     flow.take(steady(5))
     assert "input_rate" not in flow.take([]).figures["split"]
     assert flow.take([], idle_until=1010.0).figures["split"]["input_rate"] == 0.0
@@ -241,7 +244,7 @@ def test_an_operators_own_code_is_told_per_tuple_that_it_took_in():
         {**one, "ownCode": {"split": [300.0, 100.0, [200.0, 100.0]], "count": [100.0, 0.0, [50.0, 50.0]]}}
         for one in steady(4)
     ]
-    taken = Flow(CHAIN).take(reports)
+    taken = InstanceRates(CHAIN).take(reports)
     assert taken.figures["split"]["user_code_ms"] == pytest.approx(3)
     assert taken.figures["count"]["user_code_ms"] == pytest.approx(0.5)
     assert taken.cpu_seconds == {"split": pytest.approx(0.4), "count": 0}
@@ -249,14 +252,14 @@ def test_an_operators_own_code_is_told_per_tuple_that_it_took_in():
 
 def test_without_code_of_its_own_or_without_tuples_there_is_no_time_per_tuple():
     idle = {**report(0, 1000, 0), "ownCode": {"split": [0.0, 0.0, []]}}
-    taken = Flow(CHAIN).take([idle])
+    taken = InstanceRates(CHAIN).take([idle])
     assert "user_code_ms" not in {**taken.figures["split"], **taken.figures["count"]}
-    assert not Flow(CHAIN).take(steady(3)).cpu_seconds
+    assert not InstanceRates(CHAIN).take(steady(3)).cpu_seconds
 
 
 def test_a_batch_that_ends_alone_between_two_looks_tells_its_latency_by_the_one_before():
     """Batches of 2 s, looked at every second: at most one ends in between."""
-    flow = Flow(CHAIN)
+    flow = InstanceRates(CHAIN)
     batches = [report(n, 1000 + 2 * n, 100, duration_ms=2000.0) for n in range(4)]
     found = [flow.take([batch]).figures["split"].get("latency_ms") for batch in batches]
     assert found == [None, *[pytest.approx(1000 + 2000)] * 3]
@@ -265,10 +268,12 @@ def test_a_batch_that_ends_alone_between_two_looks_tells_its_latency_by_the_one_
 
 
 def test_what_arrives_after_a_time_without_work_has_not_waited_for_all_of_it():
-    flow = Flow(CHAIN)
+    flow = InstanceRates(CHAIN)
     flow.take([report(0, 1000, 5, duration_ms=80.0)])
     assert flow.take([report(1, 1060, 5, duration_ms=80.0)]).figures["split"]["latency_ms"] == pytest.approx(500 + 80)
-    rare = Flow(Chain(("split", "count"), 1, {"sentences": "sentences--split"}, "count", idle_ms=20_000.0))
+    rare = InstanceRates(
+        OperatorChain(("split", "count"), 1, {"sentences": "sentences--split"}, "count", idle_ms=20_000.0)
+    )
     rare.take([report(0, 1000, 5, duration_ms=80.0)])
     every_ten = rare.take([report(1, 1010, 5, duration_ms=80.0)]).figures["split"]["latency_ms"]
     assert every_ten == pytest.approx(5000 + 80), "who is triggered every ten seconds lets its rows wait"

@@ -1,7 +1,7 @@
 """Numbers of rows that nobody has to count: what a report is completed with."""
 
 from rheostat.runtime.query.progress_report import read_batch
-from rheostat.runtime.query.row_counts import READ, Tally
+from rheostat.runtime.query.row_counts import READ, RowCounts
 from rheostat.runtime.query.udf_timing import BATCHES_KEPT
 
 
@@ -18,22 +18,22 @@ def report(batch=7, rows=(3, 4), observed=None, written=-1):
 
 
 def test_an_operator_that_only_adds_columns_hands_on_what_was_read():
-    told = Tally(same_as={"to:count": READ}).completed(report())
+    told = RowCounts(same_as={"to:count": READ}).completed(report())
     assert read_batch(told).rows("to:count") == 7
 
 
 def test_or_what_was_counted_before_it():
-    told = Tally(same_as={"to:keep": "to:count"}).completed(report(observed={"to:count": 5}))
+    told = RowCounts(same_as={"to:keep": "to:count"}).completed(report(observed={"to:count": 5}))
     assert read_batch(told).counted == {"to:count": 5, "to:keep": 5}
 
 
 def test_what_was_counted_nowhere_stays_unknown():
-    told = Tally(same_as={"to:keep": "to:count"}).completed(report())
+    told = RowCounts(same_as={"to:keep": "to:count"}).completed(report())
     assert read_batch(told).rows("to:keep") is None
 
 
 def test_what_a_batch_has_written_is_told_by_its_writer_where_spark_does_not_know():
-    tally = Tally()
+    tally = RowCounts()
     tally.wrote(7, 11)
     assert read_batch(tally.completed(report(7))).written == 11
     assert read_batch(tally.completed(report(8))).written is None
@@ -41,7 +41,7 @@ def test_what_a_batch_has_written_is_told_by_its_writer_where_spark_does_not_kno
 
 
 def test_only_as_much_is_remembered_as_spark_remembers():
-    tally = Tally()
+    tally = RowCounts()
     for batch in range(3 * BATCHES_KEPT):
         tally.wrote(batch, 1)
     assert sorted(tally.written) == list(range(2 * BATCHES_KEPT, 3 * BATCHES_KEPT))

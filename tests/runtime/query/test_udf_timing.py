@@ -11,7 +11,7 @@ from pyspark.serializers import CloudPickleSerializer
 
 from rheostat.runtime.query import udf_timing as own_code
 from rheostat.runtime.query.progress_report import read_batch
-from rheostat.runtime.query.udf_timing import BATCHES_KEPT, Notes, Worked, timed, with_own_code
+from rheostat.runtime.query.udf_timing import BATCHES_KEPT, CodeTime, TimingNotes, timed, with_own_code
 
 MS = 1_000_000
 
@@ -49,10 +49,10 @@ def task(monkeypatch):
 
 @pytest.fixture
 def notes(tmp_path):
-    return Notes(tmp_path / "notes")
+    return TimingNotes(tmp_path / "notes")
 
 
-def path_of(notes: Notes, operator: str = "parse", number: int = 0) -> str:
+def path_of(notes: TimingNotes, operator: str = "parse", number: int = 0) -> str:
     (notes.folder / operator).mkdir(exist_ok=True)
     return str(notes.folder / operator / str(number))
 
@@ -65,7 +65,7 @@ def test_a_function_of_values_counts_from_call_to_answer(clock, task, notes):
     function = timed(doubled, path_of(notes))
     assert [function(x) for x in (1, 2)] == [2, 4]
     clock.pass_ms(100)
-    assert notes.worked([0, 1]) == {0: {"parse": Worked(6, 3, (6,))}, 1: {"parse": Worked(0, 0, (0,))}}
+    assert notes.worked([0, 1]) == {0: {"parse": CodeTime(6, 3, (6,))}, 1: {"parse": CodeTime(0, 0, (0,))}}
 
 
 def test_waiting_for_input_and_for_whoever_takes_the_output_does_not_count(clock, task, notes):
@@ -153,7 +153,7 @@ def test_notes_add_up_by_batch_operator_and_partition_over_functions(tmp_path_fa
         patch.setattr(own_code, "perf_counter_ns", lambda: time.now)
         patch.setattr(own_code, "thread_time_ns", lambda: time.now // 2)
         patch.setattr(TaskContext, "_taskContext", context)
-        notes, wanted = Notes(tmp_path_factory.mktemp("law")), {batch: {} for batch in range(4)}
+        notes, wanted = TimingNotes(tmp_path_factory.mktemp("law")), {batch: {} for batch in range(4)}
         for batch, partition, milliseconds, operator in sorted(steps, key=lambda step: step[0]):
             context._partitionId, context._localProperties = partition, {"streaming.sql.batchId": str(batch)}
             timed(lambda spent=milliseconds: time.pass_ms(spent), path_of(notes, operator, milliseconds % 2))()
@@ -171,15 +171,15 @@ def test_entries_of_batches_that_spark_has_forgotten_are_used_again(clock, task,
     for batch in (0, BATCHES_KEPT):
         task(batch)
         function()
-    assert notes.worked([0])[0]["parse"] == Worked(0, 0, (0,)), "its place has the later batch now"
+    assert notes.worked([0])[0]["parse"] == CodeTime(0, 0, (0,)), "its place has the later batch now"
     assert notes.worked([BATCHES_KEPT])[BATCHES_KEPT]["parse"].wall_ms == 2
 
 
 def test_a_new_start_begins_with_nothing_and_leaves_nothing_of_the_last(clock, task, tmp_path):
-    before = Notes(tmp_path / "notes")
+    before = TimingNotes(tmp_path / "notes")
     old = timed(lambda: clock.pass_ms(2), path_of(before))
     old()
-    after = Notes(tmp_path / "notes")
+    after = TimingNotes(tmp_path / "notes")
     old()  # a worker of the query before that has not yet ended
     assert not before.folder.exists()
     assert after.worked([0]) == {0: {}}
@@ -230,9 +230,9 @@ def test_a_timed_function_goes_to_a_worker(clock, task, notes):
 
 def test_a_batch_knows_the_time_in_its_operators_code():
     report = {"id": "q", "batchId": 1, "timestamp": "2026-01-01T00:00:00Z", "durationMs": {"addBatch": 5}}
-    batch = read_batch(with_own_code(report, {"parse": Worked(4, 1, (3, 1))}))
+    batch = read_batch(with_own_code(report, {"parse": CodeTime(4, 1, (3, 1))}))
     assert batch is not None
-    assert batch.own_code == {"parse": Worked(4, 1, (3, 1))}
+    assert batch.own_code == {"parse": CodeTime(4, 1, (3, 1))}
     without = read_batch(report)
     assert without is not None
     assert not without.own_code

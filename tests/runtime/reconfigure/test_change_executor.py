@@ -11,8 +11,8 @@ from rheostat.model.graph.deployment import Deployment
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import physical_plan
-from rheostat.runtime.plan.run_paths import Layout
-from rheostat.runtime.reconfigure.change_executor import Changing, Difference, bring_up
+from rheostat.runtime.plan.run_paths import RunPaths
+from rheostat.runtime.reconfigure.change_executor import ChangeExecutor, PlanDifference, bring_up
 
 
 class Crew:
@@ -57,12 +57,12 @@ def test_stateless_instances_are_aligned_where_they_pass_event_time_on(kind, sta
     schema = json.dumps({"type": "struct", "fields": []})
     timed = "ts" if stateless_too else ""
     columns = {operator.name: Columns(schema, timed) for operator in application.operators}
-    blueprint = Blueprint(application, three_nodes(), Layout(tmp_path), columns, SETTINGS)
+    blueprint = Blueprint(application, three_nodes(), RunPaths(tmp_path), columns, SETTINGS)
     spread = {"spread-source": {"n2": 1, "n3": 1}, "op": {"n2": 1, "n3": 1}, "out": {"n1": 1}}
     old, crew = plan_of(application, **spread), Crew()
     new = plan_of(application, **{**spread, "spread-source": {"n2": 2}, "op": {"n3": 2}})
-    changing = Changing(blueprint, crew, MemoryJournal(), 1)
-    changing._hold(Difference(old.instances, new.instances), new)
+    changing = ChangeExecutor(blueprint, crew, MemoryJournal(), 1)
+    changing._hold(PlanDifference(old.instances, new.instances), new)
     heads = set().union(*crew.aligned)
     assert "op" in heads, "its state is merged"
     assert ("spread-source" in heads) is stateless_too

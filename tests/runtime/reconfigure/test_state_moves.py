@@ -14,7 +14,7 @@ from rheostat.runtime.checkpoints.state_job import run_job
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import physical_plan
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.state_moves import job_for
 
 CHANNEL = '{"channel": "Generator-Detector"}'
@@ -27,7 +27,7 @@ def blueprint(tmp_path):
     columns = {
         operator.name: Columns(json.dumps({"type": "struct", "fields": []})) for operator in application.operators
     }
-    return Blueprint(application, three_nodes(), Layout(tmp_path), columns, SETTINGS)
+    return Blueprint(application, three_nodes(), RunPaths(tmp_path), columns, SETTINGS)
 
 
 def committed(blueprint, instance, offset):
@@ -73,7 +73,7 @@ def test_a_sink_outside_goes_on_with_the_number_of_its_last_batch(tmp_path):
     table = Operator("table", Kind.SINK, code="shop.app:table", max_replicas=2)
     application = Application("shop", (rows, table), (Stream("rows", "table"),))
     columns = {"rows": Columns(json.dumps({"type": "struct", "fields": []}))}
-    blueprint = Blueprint(application, three_nodes(), Layout(tmp_path), columns, SETTINGS)
+    blueprint = Blueprint(application, three_nodes(), RunPaths(tmp_path), columns, SETTINGS)
     old = physical_plan(application, Deployment.of({"rows": {"n1": 1}, "table": {"n1": 1}}), SETTINGS.key_groups)
     new = physical_plan(application, Deployment.of({"rows": {"n1": 1}, "table": {"n2": 2}}), SETTINGS.key_groups, old)
     before, after = old.with_head("table")[0], replace(new.with_head("table")[0], start=("here",))

@@ -12,11 +12,11 @@ from rheostat.model.graph.latency import MM1, Constant, Polynomial, Tabulated
 from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.model.quality import qos
 from rheostat.model.quality.placed import Placed
-from rheostat.simulation.queues.interval_flow import Flow
+from rheostat.simulation.queues.interval_flow import IntervalFlow
 from rheostat.simulation.queues.measurement import measure
-from rheostat.simulation.queues.server_layout import Layout
+from rheostat.simulation.queues.server_layout import ServerLayout
 from rheostat.simulation.queues.servers import Behaviour, Burst, Servers, capacity_tps
-from rheostat.simulation.queues.waiting_lines import Ages, Line
+from rheostat.simulation.queues.waiting_lines import Ages, WaitingLine
 
 STEPS = 12
 EDGES = np.arange(STEPS + 1.0)
@@ -24,13 +24,13 @@ rates = st.lists(st.floats(0, 400), min_size=STEPS, max_size=STEPS).map(np.array
 
 
 def layout_of(application, infrastructure, deployment, behaviours=None):
-    return Layout(application, infrastructure, deployment, Servers(application.operators, behaviours or {}))
+    return ServerLayout(application, infrastructure, deployment, Servers(application.operators, behaviours or {}))
 
 
 @given(placements(max_operators=5, max_nodes=3), rates, st.data())
 def test_what_arrives_is_served_or_waits(placed, brought, data):
     layout = layout_of(*placed)
-    flow = Flow(layout)
+    flow = IntervalFlow(layout)
     paused = data.draw(st.sets(st.integers(0, len(layout.slices) - 1)))
     interval = flow.advance(EDGES, brought, paused)
     arrived, served = interval.arrived.sum(axis=1), interval.served.sum(axis=1)
@@ -42,7 +42,7 @@ def test_what_arrives_is_served_or_waits(placed, brought, data):
 @given(placements(max_operators=5, max_nodes=3), rates)
 def test_the_short_way_for_calm_times_gives_what_the_long_one_gives(placed, brought):
     layout = layout_of(*placed)
-    short, long = Flow(layout), Flow(layout)
+    short, long = IntervalFlow(layout), IntervalFlow(layout)
     calm = short._calm(EDGES, brought)
     crowded = long._crowded(EDGES, brought, ())
     if calm is not None:
@@ -56,7 +56,7 @@ def test_the_short_way_for_calm_times_gives_what_the_long_one_gives(placed, brou
 
 @given(placements(max_operators=5, max_nodes=3), rates)
 def test_an_interval_cut_in_two_is_the_same_interval(placed, brought):
-    whole, parts = Flow(layout_of(*placed)), Flow(layout_of(*placed))
+    whole, parts = IntervalFlow(layout_of(*placed)), IntervalFlow(layout_of(*placed))
     one = whole.advance(EDGES, brought)
     first = parts.advance(EDGES[:6], brought[:5])
     second = parts.advance(EDGES[5:], brought[5:])
@@ -93,7 +93,7 @@ def test_on_single_nodes_of_reference_speed_a_calm_application_takes_as_long_as_
     simple = Application("simple", operators, application.streams)
     layout = layout_of(simple, alike, single)
     below = 0.97 * layout.servers.capacities()
-    interval = Flow(layout).advance(EDGES, np.full(STEPS, 20.0))
+    interval = IntervalFlow(layout).advance(EDGES, np.full(STEPS, 20.0))
     if (interval.arrived[:, 0] < below).all():
         expected = qos.response_time_ms(Placed(simple, alike, single))
         assert 1000 * interval.response.mean[-1] == pytest.approx(expected, rel=1e-6, abs=1e-9)
@@ -102,7 +102,7 @@ def test_on_single_nodes_of_reference_speed_a_calm_application_takes_as_long_as_
 @given(placements(max_operators=5, max_nodes=3), rates, st.data())
 def test_another_deployment_loses_nobody_who_waits(placed, brought, data):
     application, infrastructure, _ = placed
-    flow = Flow(layout_of(*placed))
+    flow = IntervalFlow(layout_of(*placed))
     flow.advance(EDGES, brought, range(len(application.operators)))
     before = flow.waiting()
     flow.rearrange(flow.layout.on(data.draw(deployments(application, infrastructure)), infrastructure, ()), 12.0)
@@ -110,7 +110,7 @@ def test_another_deployment_loses_nobody_who_waits(placed, brought, data):
 
 
 def test_a_line_that_takes_in_older_ones_is_as_old_as_they_are():
-    line = Line()
+    line = WaitingLine()
     line.pass_through(np.array([90.0, 100.0]), np.array([10.0]), np.array([10.0]), Ages.none(1))
     assert (line.waiting, line.oldest(100.0)) == (10, 90)
     line.restart(20.0, 90.0, 100.0)
@@ -126,7 +126,7 @@ def test_a_faster_node_serves_more_and_takes_less_time():
     nodes = Infrastructure("two", (Node("slow"), Node("fast", speedup=2.0)))
     slow, fast = (layout_of(application, nodes, Deployment.single({"s": name})) for name in ("slow", "fast"))
     assert (slow.capacities[0], fast.capacities[0]) == (100, 200)
-    times = [Flow(layout).advance(EDGES, np.full(STEPS, 50.0)).response.mean[0] for layout in (slow, fast)]
+    times = [IntervalFlow(layout).advance(EDGES, np.full(STEPS, 50.0)).response.mean[0] for layout in (slow, fast)]
     assert times == pytest.approx([1 / 50, 1 / 150])
 
 
@@ -143,7 +143,7 @@ def test_every_latency_model_is_served_by_its_own_rule(model, capacity, load, mi
     application = Application("one", (Operator("s", Kind.SOURCE, latency=model),))
     layout = layout_of(application, Infrastructure("i", (Node("n"),)), Deployment.single({"s": "n"}))
     assert capacity_tps(model) == capacity
-    interval = Flow(layout).advance(EDGES, np.full(STEPS, float(load)))
+    interval = IntervalFlow(layout).advance(EDGES, np.full(STEPS, float(load)))
     assert 1000 * interval.response.mean[-1] == pytest.approx(milliseconds)
 
 
@@ -157,7 +157,7 @@ def test_a_model_of_the_users_own_is_asked_where_it_ends():
     assert capacity_tps(Steep()) == pytest.approx(50)
     application = Application("one", (Operator("s", Kind.SOURCE, latency=Steep()),))
     layout = layout_of(application, Infrastructure("i", (Node("n"),)), Deployment.single({"s": "n"}))
-    assert np.isfinite(Flow(layout).advance(EDGES, np.full(STEPS, 80.0)).response.mean).all()
+    assert np.isfinite(IntervalFlow(layout).advance(EDGES, np.full(STEPS, 80.0)).response.mean).all()
 
 
 def test_bursts_make_tuples_wait_though_the_utilisation_stays():
@@ -170,7 +170,8 @@ def test_bursts_make_tuples_wait_though_the_utilisation_stays():
     calm = layout_of(application, nodes, deployment)
     bursty = layout_of(application, nodes, deployment, {"rank": Behaviour(burst=Burst(1.0))})
     measured = [
-        measure(layout, Flow(layout).advance(EDGES, np.full(STEPS, 200.0)), np.zeros(2)) for layout in (calm, bursty)
+        measure(layout, IntervalFlow(layout).advance(EDGES, np.full(STEPS, 200.0)), np.zeros(2))
+        for layout in (calm, bursty)
     ]
     assert measured[0].utilization == pytest.approx(measured[1].utilization)
     # 200 tuples at once take 0.4 s at 500 tuples/s; on average they wait for half of it.

@@ -23,7 +23,7 @@ from rheostat.simulation.studies.latency_curves import latency_curve, shared_bou
 from rheostat.simulation.studies.run_cost import total_cost
 from rheostat.simulation.studies.simulated_run import simulate
 from rheostat.simulation.world.node_failures import Failure
-from rheostat.simulation.world.simulated_world import World
+from rheostat.simulation.world.simulated_world import SimulatedWorld
 
 HILL = "ramp 20 350 for 900; ramp 350 20 for 900"
 BOUNDS = {"work": 40.0, "sink": 5.0}
@@ -57,7 +57,7 @@ def test_the_same_run_has_the_same_journal_byte_for_byte(policy):
 @pytest.mark.parametrize("granting", ["all", "token-bucket"])
 def test_a_journal_of_a_noisy_run_is_decided_the_same_way_again(policy, granting):
     scenario, chosen = chain(HILL, noise=Noise(0.1, measurement=0.1)), settings(policy, granting=granting, seed=4)
-    world, journal = World(scenario, 4), MemoryJournal()
+    world, journal = SimulatedWorld(scenario, 4), MemoryJournal()
     parts = Parts(scenario.application, world, world, world, journal)
     control = build(chosen, parts, policy_for=knowing_policies(scenario, chosen, 900, 4))
     run_loops(control.loops, world, 900)
@@ -93,7 +93,7 @@ def test_nobody_pays_less_than_who_knows_the_future_and_changes_in_no_time():
 
 def test_the_rates_the_oracle_knows_are_those_that_come():
     scenario = chain(HILL, {"work": {"a": 4}}, noise=Noise(0.2), sample_seconds=30)
-    world = World(scenario, 7)
+    world = SimulatedWorld(scenario, 7)
     world.wait_until(1800)
     known = period_rates(scenario, 7, 30.0, 60)
     assert known["source"] == pytest.approx(world.recorder.recording("t").column("rate_tps"))
@@ -109,7 +109,7 @@ def test_a_lost_node_is_survived():
 
 def test_the_cost_of_a_run_is_what_its_periods_cost():
     scenario = chain("120 for 60; 50", {"work": {"a": 2}}, sample_seconds=30)
-    world = World(scenario)
+    world = SimulatedWorld(scenario)
     world.wait_until(90)
     recording = world.recorder.recording("t")
     weights = Weights(0.3, 0.6, 0.1)
@@ -123,7 +123,7 @@ def test_a_latency_curve_is_what_the_world_would_show():
     operator = CHAIN.by_name["work"]
     calm, bursty = latency_curve(operator), latency_curve(operator, Behaviour(burst=Burst(2.0)))
     assert calm.latency_ms(50) == pytest.approx(20, rel=0.01)
-    world = World(chain("50", behaviours={"work": Behaviour(burst=Burst(2.0))}))
+    world = SimulatedWorld(chain("50", behaviours={"work": Behaviour(burst=Burst(2.0))}))
     world.wait_until(10)
     assert world.recorder.recording("t").latencies_ms["work"][-1] == pytest.approx(bursty.latency_ms(50), rel=0.01)
 

@@ -10,7 +10,7 @@ from tests.simulation.scenes import CHAIN, SITES, Scripted, chain, changed, resp
 from rheostat.control.loop.loop_schedule import run
 from rheostat.control.loop.ports import Done, Refused, RolledBack
 from rheostat.errors import InvalidModel
-from rheostat.model.downtime.downtime_model import Situation, downtime_seconds
+from rheostat.model.downtime.downtime_model import CurrentDeployment, downtime_seconds
 from rheostat.model.downtime.full_restart import FullRestart
 from rheostat.model.downtime.pause_and_resume import PauseAndResume
 from rheostat.model.network.links import Link, LinkQuality
@@ -20,19 +20,19 @@ from rheostat.model.quality import qos
 from rheostat.model.quality.placed import Placed
 from rheostat.simulation.queues.noise import Noise
 from rheostat.simulation.world.node_failures import Failure, random_failures
-from rheostat.simulation.world.simulated_world import World
+from rheostat.simulation.world.simulated_world import SimulatedWorld
 
 
 class TestClock(ClockContract):
     @pytest.fixture
     def clock(self):
-        return World(chain())
+        return SimulatedWorld(chain())
 
 
 class TestProbe(ProbeContract):
     @pytest.fixture
     def world(self):
-        return World(chain(noise=Noise(0.1, measurement=0.05)))
+        return SimulatedWorld(chain(noise=Noise(0.1, measurement=0.05)))
 
     @pytest.fixture
     def patience_seconds(self):
@@ -42,7 +42,7 @@ class TestProbe(ProbeContract):
 class TestActuator(ActuatorContract):
     @pytest.fixture(params=[PauseAndResume(), FullRestart()])
     def world(self, request):
-        return World(chain(downtime=request.param))
+        return SimulatedWorld(chain(downtime=request.param))
 
     @pytest.fixture
     def operator(self):
@@ -52,7 +52,7 @@ class TestActuator(ActuatorContract):
 class TestNodeProvider(NodeProviderContract):
     @pytest.fixture
     def world(self):
-        return World(chain())
+        return SimulatedWorld(chain())
 
     @pytest.fixture
     def start_seconds(self):
@@ -66,14 +66,14 @@ def figure(world, subject, name):
 
 
 def test_in_a_calm_world_the_response_time_is_that_of_the_formulas():
-    world = World(chain("50", {"work": {"b": 1}}))
+    world = SimulatedWorld(chain("50", {"work": {"b": 1}}))
     world.wait_until(60)
     placed = Placed(CHAIN.with_source_rate(50), SITES, world.deployment())
     assert responses(world)[-1] == pytest.approx(qos.response_time_ms(placed))
 
 
 def test_utilisation_rates_and_true_rates_are_those_of_the_queues():
-    world = World(chain("150", {"work": {"a": 1, "b": 2}}))
+    world = SimulatedWorld(chain("150", {"work": {"a": 1, "b": 2}}))
     world.wait_until(10)
     figures = {s.subject: s.figures for s in world.samples()}
     work = figures[Subject.operator("work")]
@@ -91,10 +91,10 @@ def test_utilisation_rates_and_true_rates_are_those_of_the_queues():
 
 @pytest.mark.parametrize("model", [PauseAndResume(), FullRestart(6.0)])
 def test_a_change_costs_what_the_downtime_model_says_and_tuples_wait_for_it(model):
-    world = World(chain("50", downtime=model))
+    world = SimulatedWorld(chain("50", downtime=model))
     world.wait_until(20)
     change = changed(world, "work", {"a": 1, "b": 1})
-    situation = Situation(CHAIN, SITES, world.deployment())
+    situation = CurrentDeployment(CHAIN, SITES, world.deployment())
     expected = downtime_seconds(model, situation, change.apply(world.deployment()))
     assert world.apply(change) == Done(pytest.approx(expected))
     assert world.now_seconds() == pytest.approx(20 + expected)
@@ -105,7 +105,7 @@ def test_a_change_costs_what_the_downtime_model_says_and_tuples_wait_for_it(mode
 
 def test_only_what_is_changed_pauses_unless_everything_is_restarted():
     for model, waiting in ((PauseAndResume(), "work"), (FullRestart(), "source")):
-        world = World(chain("50", downtime=model))
+        world = SimulatedWorld(chain("50", downtime=model))
         world.wait_until(20)
         world.apply(changed(world, "work", {"a": 2}))
         last = {s.subject: s.figures["backlog"] for s in world.samples() if "backlog" in s.figures}
@@ -113,7 +113,7 @@ def test_only_what_is_changed_pauses_unless_everything_is_restarted():
 
 
 def test_after_a_pause_the_response_time_is_that_of_single_tuples_who_waited():
-    world = World(chain("80", downtime=FullRestart(10.0), sample_seconds=60.0))
+    world = SimulatedWorld(chain("80", downtime=FullRestart(10.0), sample_seconds=60.0))
     world.wait_until(20)
     paused = world.apply(changed(world, "work", {"a": 2})).downtime_seconds
     world.wait_until(60)
@@ -130,7 +130,7 @@ def test_after_a_pause_the_response_time_is_that_of_single_tuples_who_waited():
 
 
 def test_long_after_a_pause_everything_is_as_before():
-    world = World(chain("80", {"work": {"a": 2}}, downtime=FullRestart(10.0)))
+    world = SimulatedWorld(chain("80", {"work": {"a": 2}}, downtime=FullRestart(10.0)))
     world.wait_until(20)
     calm = responses(world)[-1]
     world.apply(changed(world, "work", {"a": 3}))
@@ -140,7 +140,7 @@ def test_long_after_a_pause_everything_is_as_before():
 
 
 def test_while_nothing_leaves_there_is_no_response_time_to_measure():
-    world = World(chain("80", downtime=FullRestart(30.0)))
+    world = SimulatedWorld(chain("80", downtime=FullRestart(30.0)))
     world.wait_until(20)
     world.apply(changed(world, "work", {"a": 2}))
     paused = [sample for sample in world.samples() if 21 <= sample.at_seconds <= 49]
@@ -149,7 +149,7 @@ def test_while_nothing_leaves_there_is_no_response_time_to_measure():
 
 
 def test_an_overload_piles_up_and_is_caught_up_with_afterwards():
-    world = World(chain("150 for 100; 20"))
+    world = SimulatedWorld(chain("150 for 100; 20"))
     world.wait_until(100)
     assert world.recorder.recording("t").column("backlog")[-1] == pytest.approx(50 * 100)
     # The tuple served last came when two thirds of the time had passed: 100 of 150 tuples/s are served.
@@ -160,12 +160,14 @@ def test_an_overload_piles_up_and_is_caught_up_with_afterwards():
 
 def test_no_tuple_is_lost_or_made_by_changes_and_failures():
     failures = (Failure(90, "b", 40),)
-    world = World(chain("70 for 200; 0", {"work": {"b": 1}}, failures=failures, noise=Noise(0.3), sample_seconds=1))
+    world = SimulatedWorld(
+        chain("70 for 200; 0", {"work": {"b": 1}}, failures=failures, noise=Noise(0.3), sample_seconds=1)
+    )
     script = {40: changed(world, "work", {"a": 1, "b": 1})}
     run([Scripted(world, script)], world, 600)
     recording = world.recorder.recording("t")
     brought = np.sum(np.diff([0, *recording.seconds]) * np.array(recording.column("rate_tps")))
-    left = World(chain("70 for 200; 0", noise=Noise(0.3), sample_seconds=1))
+    left = SimulatedWorld(chain("70 for 200; 0", noise=Noise(0.3), sample_seconds=1))
     left.wait_until(600)
     again = left.recorder.recording("t")
     same = np.sum(np.diff([0, *again.seconds]) * np.array(again.column("rate_tps")))
@@ -175,7 +177,7 @@ def test_no_tuple_is_lost_or_made_by_changes_and_failures():
 
 def test_two_worlds_of_one_seed_are_the_same_and_of_another_are_not():
     def told(seed):
-        world = World(chain("ramp 20 180 for 300", noise=Noise(0.2, 5, 0.1, 0.1)), seed)
+        world = SimulatedWorld(chain("ramp 20 180 for 300", noise=Noise(0.2, 5, 0.1, 0.1)), seed)
         run([Scripted(world, {100.0: changed(world, "work", {"a": 1, "c": 1})})], world, 300)
         return world.recorder.recording("t")
 
@@ -184,7 +186,7 @@ def test_two_worlds_of_one_seed_are_the_same_and_of_another_are_not():
 
 
 def test_what_sources_bring_does_not_depend_on_who_waits_for_what():
-    coarse, fine = World(chain(noise=Noise(0.3)), 5), World(chain(noise=Noise(0.3)), 5)
+    coarse, fine = SimulatedWorld(chain(noise=Noise(0.3)), 5), SimulatedWorld(chain(noise=Noise(0.3)), 5)
     coarse.wait_until(100)
     for moment in np.linspace(0.7, 100, 63):
         fine.wait_until(float(moment))
@@ -194,7 +196,7 @@ def test_what_sources_bring_does_not_depend_on_who_waits_for_what():
 
 
 def test_a_lost_node_buffers_its_share_until_its_replicas_are_moved():
-    world = World(chain("80", {"work": {"a": 1, "b": 1}}, failures=(Failure(50, "b"),)))
+    world = SimulatedWorld(chain("80", {"work": {"a": 1, "b": 1}}, failures=(Failure(50, "b"),)))
     world.wait_until(80)
     assert "b" not in world.infrastructure().index
     assert world.deployment()["work"]["b"] == 1
@@ -206,7 +208,7 @@ def test_a_lost_node_buffers_its_share_until_its_replicas_are_moved():
 
 
 def test_a_lost_node_that_comes_back_takes_up_its_work():
-    world = World(chain("80", {"work": {"a": 1, "b": 1}}, failures=(Failure(50, "b", 20),)))
+    world = SimulatedWorld(chain("80", {"work": {"a": 1, "b": 1}}, failures=(Failure(50, "b", 20),)))
     world.wait_until(110)
     assert "b" in world.infrastructure().index
     assert world.recorder.recording("t").column("backlog")[-1] == 0
@@ -215,7 +217,7 @@ def test_a_lost_node_that_comes_back_takes_up_its_work():
 
 
 def test_nothing_new_goes_to_a_node_that_is_lost_or_not_yet_up():
-    world = World(chain(failures=(Failure(10, "b"),)))
+    world = SimulatedWorld(chain(failures=(Failure(10, "b"),)))
     name = world.start("small", "here")
     world.wait_until(15)
     for node in ("b", name):
@@ -225,7 +227,7 @@ def test_nothing_new_goes_to_a_node_that_is_lost_or_not_yet_up():
 
 
 def test_a_change_is_rolled_back_if_a_node_it_needs_is_lost_on_the_way():
-    world = World(chain(failures=(Failure(22, "b"),), downtime=FullRestart(10.0)))
+    world = SimulatedWorld(chain(failures=(Failure(22, "b"),), downtime=FullRestart(10.0)))
     world.wait_until(20)
     before = world.deployment()
     effect = world.apply(changed(world, "work", {"a": 1, "b": 1}))
@@ -235,7 +237,7 @@ def test_a_change_is_rolled_back_if_a_node_it_needs_is_lost_on_the_way():
 
 
 def test_a_released_node_is_paid_until_it_is_gone():
-    world = World(chain())
+    world = SimulatedWorld(chain())
     name = world.start("small", "here")
     world.wait_until(60)
     world.stop(name)
@@ -255,7 +257,7 @@ def test_a_new_node_is_as_far_from_the_others_as_the_first_of_its_region():
         Infrastructure("matrix", nodes, delays_ms=delays, default_link=near),
         Infrastructure("links", nodes, links, default_link=near),
     ):
-        world = World(chain(infrastructure=network))
+        world = SimulatedWorld(chain(infrastructure=network))
         name = world.start("small", "there")
         world.wait_until(30)
         grown = world.infrastructure()
@@ -267,9 +269,9 @@ def test_a_new_node_is_as_far_from_the_others_as_the_first_of_its_region():
 
 
 def test_lost_samples_do_not_arrive():
-    world = World(chain(noise=Noise(lost=0.5)))
+    world = SimulatedWorld(chain(noise=Noise(lost=0.5)))
     world.wait_until(500)
-    whole = World(chain())
+    whole = SimulatedWorld(chain())
     whole.wait_until(500)
     assert len(world.samples()) == pytest.approx(len(whole.samples()) / 2, rel=0.15)
 
@@ -280,7 +282,7 @@ def test_a_scenario_that_cannot_run_is_refused_with_every_reason():
     with pytest.raises(InvalidModel, match="has 8 slots, 9 are needed"):
         chain("50", {"work": {"a": 7}})
     with pytest.raises(ValueError, match="no node 'x' that could fail"):
-        World(chain(failures=(Failure(1, "x"),)))
+        SimulatedWorld(chain(failures=(Failure(1, "x"),)))
 
 
 def test_failures_by_chance_are_as_frequent_and_as_long_as_they_should_be():
@@ -301,7 +303,7 @@ def test_how_far_is_computed_ahead_makes_no_difference_to_the_last_bit(monkeypat
             noise=Noise(0.1, measurement=0.05),
             failures=(Failure(420.0, "b", 60.0),),
         )
-        world = World(scenario, seed=4)
+        world = SimulatedWorld(scenario, seed=4)
         loop = Scripted(world, {200.0: changed(world, "work", {"a": 2, "c": 1})}, period_seconds=2.5)
         run([loop], world, 600.0)
         return world.recorder.recording("test"), loop.seen

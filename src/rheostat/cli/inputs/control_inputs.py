@@ -107,7 +107,7 @@ def steered(wishes: Wishes, application: Application) -> Steered:
     planning = None
     if settings.kind in PLANNED:
         # Else the first plan of a machine would take a minute, while the application runs.
-        made_ready(Told())
+        made_ready(PreparationLine())
         planning = Planning(
             planner_named(wishes.planner or "exact"),
             wishes.objective or _balanced(application, objective),
@@ -134,7 +134,7 @@ def lessons_from(path: Path | None, settings: ControlSettings, application: Appl
     return lessons
 
 
-class Told(Silent):
+class PreparationLine(Silent):
     """Says what is prepared before anything runs."""
 
     def prepares(self, what: str) -> None:

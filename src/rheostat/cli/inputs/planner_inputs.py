@@ -18,7 +18,7 @@ from rheostat.simulation.world.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PlannerChoice:
     """What the options say about planning; None where they say nothing."""
 
     planner: str | None = None

@@ -25,7 +25,7 @@ BASE = Path(".rheostat")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RunRequest:
     """What the user has asked for."""
 
     application: Application
@@ -38,7 +38,7 @@ class Wanted:
 
 def find_wanted(
     application: str, infrastructure: str, deployment: str | None = None, objective: str | None = None
-) -> Wanted:
+) -> RunRequest:
     """All of them, each of them sound and all together, or every complaint."""
     # The user's modules, here and on every node, lie where the command was given.
     if str(Path.cwd()) not in sys.path:
@@ -61,7 +61,7 @@ def find_wanted(
         raise WrongUse(Complaint(what, "write code: package.module:function for each", application))
     given = None if deployment is None else only(documents[2], Deployment, "deployment")
     matters = None if objective is None else only(documents[-1], Objective, "objective")
-    return Wanted(graph, network_value, given, matters)
+    return RunRequest(graph, network_value, given, matters)
 
 
 def imported_application(path: str) -> Application:
@@ -111,7 +111,7 @@ def default_directory(application: Application) -> Path:
     return BASE / re.sub(r"[^\w.-]+", "-", application.name)
 
 
-def first_deployment(wanted: Wanted, planner: str | None = None) -> Deployment:
+def first_deployment(wanted: RunRequest, planner: str | None = None) -> Deployment:
     """What a planner decides; without one the fewest replicas of every operator, pinned or on the first node with room.
 
     Operators with the least choice are placed first, so that nobody takes the only place another can have.

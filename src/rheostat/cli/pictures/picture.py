@@ -35,7 +35,7 @@ MARGIN, HEADER, GAP, EDGE = 0.35, 0.95, 0.5, 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class PictureSubject:
     """What a picture shows: any of the three, at least one of the first two."""
 
     application: Application | None = None
@@ -56,13 +56,13 @@ class Subject:
         return Placed(self.application, self.infrastructure, self.deployment)
 
 
-def save_svg(subject: Subject, path: Path) -> None:
+def save_svg(subject: PictureSubject, path: Path) -> None:
     """Draws and writes an SVG; without the date, which would make every file another one."""
     with mpl.rc_context(STYLE):
         draw(subject).savefig(path, format="svg", metadata={"Date": None, "Creator": "rheostat"})
 
 
-def draw(subject: Subject) -> Figure:
+def draw(subject: PictureSubject) -> Figure:
     """Graph and network side by side under a title; a graph alone lies on its side."""
     evaluation = subject.evaluation
     network = None
@@ -100,7 +100,7 @@ def _inches(figure: Figure, area: tuple[float, float, float, float], content: fl
     return axes
 
 
-def _header(axes: Axes, subject: Subject, evaluation: Evaluation | None) -> None:
+def _header(axes: Axes, subject: PictureSubject, evaluation: Evaluation | None) -> None:
     names = [part.name for part in (subject.application, subject.infrastructure) if part is not None]
     axes.text(0, 0.78, " on ".join(names), fontsize=17, fontweight="bold", color=INK, va="center")
     axes.text(0, 0.46, _summary(subject, evaluation), fontsize=10, color=PALE, va="center")
@@ -115,7 +115,7 @@ def _header(axes: Axes, subject: Subject, evaluation: Evaluation | None) -> None
             axes.text(x, 0.135, "in a circle: the capacity of a node", fontsize=8.5, color=PALE, va="center")
 
 
-def _summary(subject: Subject, evaluation: Evaluation | None) -> str:
+def _summary(subject: PictureSubject, evaluation: Evaluation | None) -> str:
     if evaluation is not None:
         time = f"{number(evaluation.response_time_ms)} ms" if isfinite(evaluation.response_time_ms) else "unbounded"
         parts = [f"response time {time}", f"{evaluation.cost_per_hour:.2f} $/h"]

@@ -4,27 +4,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rheostat.control.history.decision_story import Story, Told, stories
+from rheostat.control.history.decision_story import Story, TellableDecision, stories
 from rheostat.control.history.node_story import node_stories
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 
 @contextmanager
 def journal_of(directory: Path) -> Iterator[SqliteJournal]:
     """The journal of a run."""
-    journal = SqliteJournal(Layout(directory).journal)
+    journal = SqliteJournal(RunPaths(directory).journal)
     try:
         yield journal
     finally:
         journal.close()
 
 
-def told_of(directory: Path) -> tuple[list[Told], float]:
+def told_of(directory: Path) -> tuple[list[TellableDecision], float]:
     """All decisions of a run in their order, about replicas and about nodes, and when it began."""
     with journal_of(directory) as journal:
         began = next((entry.at_seconds for _, entry in journal.read()), 0.0)
-        found: list[Told] = [*stories(journal), *node_stories(journal)]
+        found: list[TellableDecision] = [*stories(journal), *node_stories(journal)]
     return sorted(found, key=lambda told: told.number), began
 
 

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from rich.live import Live
 
 from rheostat.cli.inputs.control_inputs import Steered
-from rheostat.cli.inputs.run_inputs import Wanted
+from rheostat.cli.inputs.run_inputs import RunRequest
 from rheostat.cli.output import answer_json, page, warn
 from rheostat.cli.session.signals import signals
 from rheostat.cli.views.run_view import change_line, lost_line, lost_nodes, run_view, story_line, summary
@@ -25,7 +25,7 @@ from rheostat.controller.recorder import RecordingFile
 from rheostat.model.documents import write
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.membership import kinds_of
-from rheostat.runtime.metrics.collector import MonitorSettings
+from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
@@ -40,7 +40,7 @@ Show = Callable[[Mapping[str, Any]], None]
 class Order:
     """One call of `rheostat run`."""
 
-    wanted: Wanted
+    wanted: RunRequest
     at_first: Deployment
     directory: Path
     form: NodeForm
@@ -67,7 +67,7 @@ class Order:
         elastic = self.steered.settings.kind == "e2df"
         return replace(
             launch,
-            monitor=MonitorSettings(self.steered.sample_seconds),
+            monitor=CollectorSettings(self.steered.sample_seconds),
             kinds=kinds_of(self.wanted.infrastructure) if elastic else (),
             most_nodes=self.steered.settings.max_nodes or launch.most_nodes,
         )

@@ -9,10 +9,15 @@ from rich.text import Text
 from rheostat.cli.views.colours import number
 from rheostat.cli.views.json_views import deployment_json
 from rheostat.cli.views.tables import plain_table
-from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.contract.problem import Problem
 
-STYLES = {Status.OPTIMAL: "green", Status.FEASIBLE: "", Status.INFEASIBLE: "red", Status.NO_ANSWER: "yellow"}
+STYLES = {
+    PlanStatus.OPTIMAL: "green",
+    PlanStatus.FEASIBLE: "",
+    PlanStatus.INFEASIBLE: "red",
+    PlanStatus.NO_ANSWER: "yellow",
+}
 _NUMBERS = ("objective", "off", "ms", "$/h", "up %", "traffic/s", "pause s", "moved", "took s")
 
 
@@ -35,7 +40,7 @@ class Comparison:
     @property
     def optimum(self) -> float | None:
         """The objective of a proven optimum, if somebody has proven one."""
-        proven = [one.outcome for one in self.answers if one.outcome and one.outcome.status is Status.OPTIMAL]
+        proven = [one.outcome for one in self.answers if one.outcome and one.outcome.status is PlanStatus.OPTIMAL]
         return proven[0].objective if proven else None
 
     @property

@@ -10,14 +10,14 @@ from rheostat.cli.views.evaluation_view import print_report, report_json
 from rheostat.cli.views.json_views import deployment_json
 from rheostat.cli.views.verdict import Evaluated, Verdict
 from rheostat.model.quality.placed import Placed
-from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.contract.problem import Problem
 
 VERDICTS = {
-    Status.OPTIMAL: "nothing is better, and that is proven",
-    Status.FEASIBLE: "it keeps every constraint; another may be better",
-    Status.INFEASIBLE: "no deployment keeps every constraint, and that is proven",
-    Status.NO_ANSWER: "none was found; there may be one",
+    PlanStatus.OPTIMAL: "nothing is better, and that is proven",
+    PlanStatus.FEASIBLE: "it keeps every constraint; another may be better",
+    PlanStatus.INFEASIBLE: "no deployment keeps every constraint, and that is proven",
+    PlanStatus.NO_ANSWER: "none was found; there may be one",
 }
 
 

@@ -31,7 +31,7 @@ class Result:
     reasons: tuple[str, ...] = ()
 
 
-class Told(Protocol):
+class TellableDecision(Protocol):
     """A decision that can be told, whoever took it and whatever it was about."""
 
     @property

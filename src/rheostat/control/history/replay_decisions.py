@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rheostat.control.knowledge.measured_network import MeasuredNetwork
-from rheostat.control.knowledge.measured_values import Knowledge
+from rheostat.control.knowledge.measured_values import MeasuredValues
 from rheostat.control.loop.ports import Entry, Journal
 from rheostat.control.managers.application_manager import APPLICATION_PROPOSAL
 from rheostat.control.managers.decisions import DECISION, Decision
@@ -32,7 +32,7 @@ STALE = "application manager"
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ReplayDifference:
     """A decision that would not be taken again."""
 
     number: int
@@ -72,7 +72,7 @@ class Replay:
             control.planned,
         )
 
-    def differences(self, journal: Journal) -> Iterator[Difference]:
+    def differences(self, journal: Journal) -> Iterator[ReplayDifference]:
         """Every decision that would not be taken again; none, if nothing was changed."""
         again: dict[str, Callable[[Entry], tuple[object, object] | None]] = {
             PROPOSAL: self._proposal,
@@ -90,7 +90,7 @@ class Replay:
             self.decided += 1
             then, now = pair
             if then != now:
-                yield Difference(number, str(then), str(now))
+                yield ReplayDifference(number, str(then), str(now))
 
     def _proposal(self, entry: Entry) -> tuple[object, object] | None:
         facts: Any = entry.facts
@@ -153,7 +153,7 @@ class Replay:
         application = journaled_application(picture.application, facts)
         current = Deployment.of(facts["current"])
         infrastructure = MeasuredNetwork.from_plain(facts["network"]).applied_to(picture.infrastructure)
-        known = Knowledge.from_plain(facts["knowledge"])
+        known = MeasuredValues.from_plain(facts["knowledge"])
         problem = self.planned.problem(application, infrastructure, current, known, first=facts["first"])
         outcome = self.planned.planner.plan(problem)
         if outcome.deployment is None:

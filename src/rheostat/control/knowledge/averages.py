@@ -41,7 +41,7 @@ _OF_OPERATORS = frozenset({Of.OPERATOR, Of.INSTANCE})
 
 
 @dataclass(slots=True)
-class Monitor:
+class Averages:
     """Remembers what a probe has told of one application."""
 
     probe: Probe

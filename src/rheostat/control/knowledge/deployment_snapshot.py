@@ -9,7 +9,7 @@ from rheostat.model.network.resources import Infrastructure
 
 
 @dataclass(frozen=True)
-class Picture:
+class DeploymentSnapshot:
     """What runs where at a moment, with what follows from it."""
 
     application: Application

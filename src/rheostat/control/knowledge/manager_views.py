@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from rheostat.control.knowledge.averages import Monitor
-from rheostat.control.knowledge.deployment_snapshot import Picture
+from rheostat.control.knowledge.averages import Averages
+from rheostat.control.knowledge.deployment_snapshot import DeploymentSnapshot
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Replicas
 from rheostat.model.network.resources import Infrastructure
@@ -22,11 +22,11 @@ from rheostat.policies.replicas.victims import ReplicaView
 
 
 @dataclass(slots=True)
-class Outlook:
+class ApplicationState:
     """Everything the managers of one application know."""
 
     application: Application
-    monitor: Monitor
+    monitor: Averages
     neighbours: int = 16
     """How many of the nearest nodes a local manager knows [EDF 5]."""
     by_region: bool = False
@@ -41,23 +41,23 @@ class Outlook:
     """Until then nobody proposes anything: the application starts, or a change settles."""
     settling: dict[str, float] = field(default_factory=dict)
     """The same for single operators."""
-    _picture: Picture | None = None
+    _picture: DeploymentSnapshot | None = None
     _near: tuple[Infrastructure, NDArray[np.intp]] | None = None
     _cpu: dict[str, float | None] = field(default_factory=dict)
 
-    def refresh(self, now_seconds: float) -> Picture:
+    def refresh(self, now_seconds: float) -> DeploymentSnapshot:
         """Looks again; what has not changed is not computed again."""
         if now_seconds != self.monitor.now_seconds:
             self.monitor.refresh(now_seconds)
             self._cpu.clear()
         return self.picture()
 
-    def picture(self) -> Picture:
+    def picture(self) -> DeploymentSnapshot:
         """What runs where now."""
         deployment, infrastructure = self.monitor.probe.deployment(), self.monitor.probe.infrastructure()
         known = self._picture
         if known is None or known.deployment is not deployment or known.infrastructure is not infrastructure:
-            self._picture = known = Picture(self.application, deployment, infrastructure)
+            self._picture = known = DeploymentSnapshot(self.application, deployment, infrastructure)
         return known
 
     def cpu(self, node: str) -> float | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.loop.ports import Json
 from rheostat.model.network.resources import DelayMatrix, Infrastructure
 from rheostat.model.observation import Subject
@@ -24,7 +24,7 @@ class MeasuredNetwork:
     availability: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def seen_by(cls, outlook: Outlook) -> Self:
+    def seen_by(cls, outlook: ApplicationState) -> Self:
         """What managers know now."""
         value, nodes = outlook.monitor.value, list(outlook.picture().infrastructure.index)
         delays = {(u, v): value(Subject.link(u, v), "delay_ms") for u in nodes for v in nodes if u != v}

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from rheostat.control.loop.ports import Json
 from rheostat.model.downtime.downtime_model import DowntimeModel
-from rheostat.model.downtime.measured_pauses import Measured, Pause, Way
+from rheostat.model.downtime.measured_pauses import ChangeWay, Measured, Pause
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.latency import MM1, Constant, LatencyModel, MicroBatch, Polynomial, Tabulated
 
@@ -18,13 +18,13 @@ _MODELS: Mapping[str, type[Any]] = {model.kind: model for model in (Constant, MM
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class MeasuredValues:
     """What was measured, of what was measured enough; the rest is as declared."""
 
     latencies: Mapping[str, LatencyModel] = field(default_factory=dict)
     """R_i by operator."""
     state_bytes: Mapping[str, int] = field(default_factory=dict)
-    pauses: Mapping[Way, Pause] = field(default_factory=dict)
+    pauses: Mapping[ChangeWay, Pause] = field(default_factory=dict)
     """What changes have cost."""
     hop_ms: float | None = None
 
@@ -62,7 +62,7 @@ class Knowledge:
         return cls(
             {name: _read(model) for name, model in plain["latencies"].items()},
             plain["state_bytes"],
-            {Way(way): Pause(*pause) for way, pause in plain["pauses"].items()},
+            {ChangeWay(way): Pause(*pause) for way, pause in plain["pauses"].items()},
             plain["hop_ms"],
         )
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Self
 
-from rheostat.control.knowledge.measured_values import Knowledge
-from rheostat.model.downtime.measured_pauses import Pause, Way
+from rheostat.control.knowledge.measured_values import MeasuredValues
+from rheostat.model.downtime.measured_pauses import ChangeWay, Pause
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.latency import MM1, LatencyModel, MicroBatch, Polynomial
@@ -171,7 +171,7 @@ class Profile:
         for kind in {str(each.kind) for each in change.changes}:
             self.downtimes.setdefault(kind, []).append(downtime_seconds)
         for each in change.changes:
-            way = Way.of(application.by_name[each.operator], each.before, each.after)
+            way = ChangeWay.of(application.by_name[each.operator], each.before, each.after)
             known = self.operators.get(each.operator, OperatorProfile())
             self.pauses.setdefault(way.value, []).append(((known.state_bytes or 0.0) / 1e6, downtime_seconds))
 
@@ -196,7 +196,7 @@ class Profile:
         """The median: while Spark warms up a hop takes ten times as long."""
         return median(self.hops_ms) if self.hops_ms else None
 
-    def knowledge(self, application: Application) -> Knowledge:
+    def knowledge(self, application: Application) -> MeasuredValues:
         """What planners may rely on by now.
 
         A latency only where it is known when the operator saturates, by measuring or by declaration: a line through
@@ -215,8 +215,8 @@ class Profile:
                 latencies[operator.name] = fit.model
             if known.state_bytes:
                 state[operator.name] = round(known.state_bytes)
-        pauses = {Way(way): Pause.fit(*zip(*points, strict=True)) for way, points in self.pauses.items()}
-        return Knowledge(latencies, state, pauses, self.hop_ms if len(self.hops_ms) >= FEWEST_HOPS else None)
+        pauses = {ChangeWay(way): Pause.fit(*zip(*points, strict=True)) for way, points in self.pauses.items()}
+        return MeasuredValues(latencies, state, pauses, self.hop_ms if len(self.hops_ms) >= FEWEST_HOPS else None)
 
     def applied_to(self, application: Application) -> Application:
         """The application with measured latencies and state sizes where there are any."""

@@ -18,7 +18,7 @@ Tell = Callable[[str, float, str], None]
 """Is told whose step failed, when, and how."""
 
 
-class Ended(Exception):
+class LoopEnded(Exception):
     """The loop was told to end while it waited."""
 
 
@@ -37,13 +37,13 @@ class EndableClock:
         """Waits, or ends."""
         while (rest := seconds - self.now_seconds()) > 0:
             if self.ending.wait(min(rest, 3600.0)):
-                raise Ended
+                raise LoopEnded
         if self.ending.is_set():
-            raise Ended
+            raise LoopEnded
 
 
 @dataclass(slots=True)
-class Stepped:
+class HeldLoop:
     """A manager's loop that can be held back, and whose troubles are told."""
 
     loop: Loop
@@ -81,7 +81,7 @@ class LoopThread:
     def __init__(
         self, name: str, loops: Sequence[Loop], clock: Clock, tell: Tell, may_step: Callable[[], bool] = lambda: True
     ) -> None:
-        self._loops = [Stepped(loop, may_step, tell) for loop in loops]
+        self._loops = [HeldLoop(loop, may_step, tell) for loop in loops]
         self._clock = EndableClock(clock)
         self._thread = Thread(target=self._run, name=name, daemon=True)
 
@@ -100,5 +100,5 @@ class LoopThread:
             return
         try:
             run(self._loops, self._clock, self._clock.now_seconds() + A_LONG_TIME)
-        except Ended:
+        except LoopEnded:
             return

@@ -64,13 +64,34 @@ class Event(StrEnum):
 
 STEPS: Mapping[State, Mapping[Event, State]] = {
     State.RUNNING: {Event.BEGIN: State.HOLDING},
-    State.HOLDING: {Event.HELD: State.SAVING, Event.FAILED: State.ROLLING_BACK},
-    State.SAVING: {Event.SAVED: State.MOVING, Event.FAILED: State.ROLLING_BACK},
-    State.MOVING: {Event.BUILT: State.STARTING, Event.FAILED: State.ROLLING_BACK},
-    State.STARTING: {Event.STARTED: State.RESUMING, Event.FAILED: State.RECOVERING},
-    State.RESUMING: {Event.RESUMED: State.DONE, Event.FAILED: State.RECOVERING},
-    State.ROLLING_BACK: {Event.RESTORED: State.UNDONE, Event.FAILED: State.ROLLING_BACK},
-    State.RECOVERING: {Event.STARTED: State.RESUMING, Event.FAILED: State.RECOVERING},
+    State.HOLDING: {
+        Event.HELD: State.SAVING,
+        Event.FAILED: State.ROLLING_BACK,
+    },
+    State.SAVING: {
+        Event.SAVED: State.MOVING,
+        Event.FAILED: State.ROLLING_BACK,
+    },
+    State.MOVING: {
+        Event.BUILT: State.STARTING,
+        Event.FAILED: State.ROLLING_BACK,
+    },
+    State.STARTING: {
+        Event.STARTED: State.RESUMING,
+        Event.FAILED: State.RECOVERING,
+    },
+    State.RESUMING: {
+        Event.RESUMED: State.DONE,
+        Event.FAILED: State.RECOVERING,
+    },
+    State.ROLLING_BACK: {
+        Event.RESTORED: State.UNDONE,
+        Event.FAILED: State.ROLLING_BACK,
+    },
+    State.RECOVERING: {
+        Event.STARTED: State.RESUMING,
+        Event.FAILED: State.RECOVERING,
+    },
     State.DONE: {},
     State.UNDONE: {},
 }

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rheostat.control.knowledge.deployment_snapshot import Picture
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.deployment_snapshot import DeploymentSnapshot
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.loop.ports import Actuator, Clock, Done, Entry, Journal, Json
 from rheostat.control.managers.decisions import DECISION, EFFECT, Decision, effect_facts
-from rheostat.control.managers.fusion_guard import Crowding
-from rheostat.control.managers.node_release import Leaving
+from rheostat.control.managers.fusion_guard import FusionGuard
+from rheostat.control.managers.node_release import NodeRelease
 from rheostat.control.managers.operator_manager import Local, Proposed
-from rheostat.control.managers.prediction import Comparison
+from rheostat.control.managers.prediction import Prediction
 from rheostat.control.managers.request_inbox import Requests
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.policies.contract.policy import ApplicationPolicy
 from rheostat.policies.contract.requests import Refusal, Request, without_conflicts
-from rheostat.policies.grants.grants import GrantAll, Granting, Situation
+from rheostat.policies.grants.grants import GrantAll, Granting, GrantSituation
 
 APPLICATION_PROPOSAL = "application proposal"
 
@@ -29,7 +29,7 @@ APPLICATION_PROPOSAL = "application proposal"
 class ApplicationManager:
     """The global loop of one application."""
 
-    outlook: Outlook
+    outlook: ApplicationState
     inbox: Requests
     actuator: Actuator
     clock: Clock
@@ -47,13 +47,13 @@ class ApplicationManager:
     """After a change nothing is proposed, and what is measured does not count."""
     settles_alone: bool = False
     """Whether only the operators that changed have to settle, not the whole application."""
-    leaving: Leaving = field(default_factory=Leaving)
+    leaving: NodeRelease = field(default_factory=NodeRelease)
     """Nodes the infrastructure manager wants back."""
-    crowding: Crowding | None = None
+    crowding: FusionGuard | None = None
     """What watches over operators that run in one query, if they do so here."""
     memory: Any = None
     policy_memory: Any = None
-    comparison: Comparison = field(init=False)
+    comparison: Prediction = field(init=False)
     """What its last change should bring."""
 
     def __post_init__(self) -> None:
@@ -62,7 +62,7 @@ class ApplicationManager:
             self.memory = self.granting.begin()
         if self.policy is not None and self.policy_memory is None:
             self.policy_memory = self.policy.begin()
-        self.comparison = Comparison(self.outlook, self.journal, self.name)
+        self.comparison = Prediction(self.outlook, self.journal, self.name)
 
     @property
     def name(self) -> str:
@@ -85,7 +85,7 @@ class ApplicationManager:
         self.journal.append(Entry(DECISION, now_seconds, decision.facts()))
         return self._enacted(decision.change) if decision.granted else False
 
-    def _decided(self, picture: Picture, asked: Sequence[Request], now_seconds: float) -> Decision:
+    def _decided(self, picture: DeploymentSnapshot, asked: Sequence[Request], now_seconds: float) -> Decision:
         current, stale = [], []
         for request in asked:
             if picture.replicas.get(request.change.operator) == request.change.before:
@@ -97,7 +97,7 @@ class ApplicationManager:
             kept, crowds = self.crowding.checked(kept, picture.replicas)
             conflicts += crowds
         replicas = sum(len(each) for each in picture.replicas.values())
-        seen = Situation(now_seconds, self.outlook.response_ms(), replicas)
+        seen = GrantSituation(now_seconds, self.outlook.response_ms(), replicas)
         granted, self.memory = self.granting.grant(kept, seen, self.memory)
         return Decision.of(self.name, seen, asked, (*stale, *conflicts), granted)
 

@@ -8,7 +8,7 @@ from rheostat.control.loop.ports import Done, Effect, Json, Refused, RolledBack
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.policies.contract.policy_views import plain_fields
 from rheostat.policies.contract.requests import Refusal, Request
-from rheostat.policies.grants.grants import Granted, Situation
+from rheostat.policies.grants.grants import Granted, GrantSituation
 
 DECISION, EFFECT, MEASURED = "decision", "effect", "measured"
 BY_HAND = "by hand"
@@ -20,14 +20,14 @@ class Decision:
     """What was seen, what was asked for, what was granted, and what was refused by whom and why."""
 
     by: str
-    seen: Situation
+    seen: GrantSituation
     requests: tuple[Request, ...] = ()
     granted: tuple[Request, ...] = ()
     refusals: tuple[Refusal, ...] = ()
 
     @classmethod
     def of(
-        cls, by: str, seen: Situation, requests: Sequence[Request], conflicts: Sequence[Refusal], granted: Granted
+        cls, by: str, seen: GrantSituation, requests: Sequence[Request], conflicts: Sequence[Refusal], granted: Granted
     ) -> Self:
         """Put together from the three steps of an application manager."""
         return cls(by, seen, tuple(requests), granted.requests, (*conflicts, *granted.refusals))
@@ -53,7 +53,7 @@ class Decision:
         """As it was."""
         return cls(
             facts["by"],
-            Situation(**facts["seen"]),
+            GrantSituation(**facts["seen"]),
             tuple(Request.from_plain(request) for request in facts["requests"]),
             tuple(Request.from_plain(request) for request in facts["granted"]),
             tuple(Refusal.from_plain(refusal) for refusal in facts["refusals"]),

@@ -18,7 +18,7 @@ CROWDING = "crowding"
 
 
 @dataclass(frozen=True, slots=True)
-class Crowding:
+class FusionGuard:
     """Refuses what would put operators together that are too busy for one query."""
 
     application: Application

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.loop.ports import Entry, Journal, Json
 from rheostat.control.managers.request_inbox import Requests
 from rheostat.model.graph.reconfiguration import Change
 from rheostat.policies.contract.requests import Request
-from rheostat.policies.nodes.node_migration import HostView, Migration, NodeMigration
+from rheostat.policies.nodes.node_migration import HostView, NodeMigration, ReplicaMove
 
 MIGRATION = "migration"
 
@@ -18,7 +18,7 @@ class NodeManager:
 
     node: str
     policy: NodeMigration
-    outlook: Outlook
+    outlook: ApplicationState
     inbox: Requests
     journal: Journal
 
@@ -36,7 +36,7 @@ class NodeManager:
         if found.operator is not None:
             self.journal.append(Entry(MIGRATION, now_seconds, self._facts(view, found, request)))
 
-    def _request(self, found: Migration) -> Request | None:
+    def _request(self, found: ReplicaMove) -> Request | None:
         if found.operator is None or found.target is None:
             return None
         if not self.outlook.application.by_name[found.operator].may_run_on(found.target):
@@ -45,7 +45,7 @@ class NodeManager:
         change = Change(found.operator, current, current.plus(found.target).plus(self.node, -1))
         return Request(change, found.score, self.name, found.reason)
 
-    def _facts(self, view: HostView, found: Migration, request: Request | None) -> dict[str, Json]:
+    def _facts(self, view: HostView, found: ReplicaMove, request: Request | None) -> dict[str, Json]:
         return {
             "by": self.name,
             "view": view.to_plain(),
@@ -59,7 +59,7 @@ class NodeManagers:
     """A node manager on every node that is up, whichever come and go."""
 
     policy: NodeMigration
-    outlook: Outlook
+    outlook: ApplicationState
     inbox: Requests
     journal: Journal
     period_seconds: float = 30.0

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
-from rheostat.control.knowledge.deployment_snapshot import Picture
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.deployment_snapshot import DeploymentSnapshot
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.managers.operator_manager import Local
 from rheostat.control.managers.replica_changes import grown
 from rheostat.model.graph.reconfiguration import Change
@@ -22,12 +22,12 @@ BY, LOST = "infrastructure manager", "application manager"
 
 
 @dataclass(slots=True)
-class Leaving:
+class NodeRelease:
     """The nodes an application has agreed to leave."""
 
     nodes: set[str] = field(default_factory=set)
 
-    def agree(self, node: str, outlook: Outlook) -> str:
+    def agree(self, node: str, outlook: ApplicationState) -> str:
         """Takes a node into the list, or says why not: "" is agreement."""
         picture = outlook.picture()
         needed = 0
@@ -49,7 +49,7 @@ class Leaving:
         """It need not be left any more."""
         self.nodes.discard(node)
 
-    def requests(self, outlook: Outlook, local: Local) -> list[Request]:
+    def requests(self, outlook: ApplicationState, local: Local) -> list[Request]:
         """One migration for every operator that has replicas on such nodes, or on some that are lost.
 
         They are placed one after the other, each in the room that those before it leave, so that all can be done at
@@ -78,7 +78,11 @@ class Leaving:
 
 
 def _with_less_room(
-    nodes: Sequence[NodeView], leaving: AbstractSet[str], picture: Picture, operator: str, taken: Mapping[str, float]
+    nodes: Sequence[NodeView],
+    leaving: AbstractSet[str],
+    picture: DeploymentSnapshot,
+    operator: str,
+    taken: Mapping[str, float],
 ) -> list[NodeView]:
     """The nodes that need not be left, as those find them who come after others that have taken so much."""
     return [

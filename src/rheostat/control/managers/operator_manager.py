@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.loop.ports import Entry, Journal, Json
 from rheostat.control.managers.replica_changes import grown, shrunk
 from rheostat.control.managers.request_inbox import Requests
@@ -100,7 +100,7 @@ class OperatorManager:
 
     operator: str
     policy: OperatorPolicy[Any]
-    outlook: Outlook
+    outlook: ApplicationState
     inbox: Requests
     journal: Journal
     local: Local = Local()

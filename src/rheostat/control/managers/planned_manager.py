@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.knowledge.measured_network import MeasuredNetwork
-from rheostat.control.knowledge.measured_values import Knowledge
+from rheostat.control.knowledge.measured_values import MeasuredValues
 from rheostat.control.knowledge.profile import Profile
 from rheostat.control.loop.ports import Actuator, Clock, Done, Entry, Journal, Json
 from rheostat.control.managers.decisions import EFFECT, effect_facts
-from rheostat.control.managers.prediction import Comparison
+from rheostat.control.managers.prediction import Prediction
 from rheostat.model.downtime.downtime_model import DowntimeModel
 from rheostat.model.downtime.pause_and_resume import PauseAndResume
 from rheostat.model.graph.application import Application, Kind
@@ -35,7 +35,7 @@ class PlannedManager:
     """An application manager that asks a planner instead of local managers."""
 
     planner: Planner
-    outlook: Outlook
+    outlook: ApplicationState
     actuator: Actuator
     clock: Clock
     journal: Journal
@@ -55,14 +55,14 @@ class PlannedManager:
     """Whether nobody knew the rates when the start was deployed: the first plan is free then [EDRP 6.2]."""
     profile: Profile | None = None
     """What was measured of the operators; planned with in the place of what they declare."""
-    comparison: Comparison = field(init=False)
+    comparison: Prediction = field(init=False)
     """What its last change should bring."""
     _planned: bool = False
     """Whether what runs was planned with measured rates."""
 
     def __post_init__(self) -> None:
         """Nothing is expected yet."""
-        self.comparison = Comparison(self.outlook, self.journal, self.name)
+        self.comparison = Prediction(self.outlook, self.journal, self.name)
 
     @property
     def name(self) -> str:
@@ -82,7 +82,7 @@ class PlannedManager:
         if application is None:
             self._tell(now_seconds, {"held": "the rates are not known"})
             return
-        known = Knowledge() if self.profile is None else self.profile.knowledge(application)
+        known = MeasuredValues() if self.profile is None else self.profile.knowledge(application)
         free = self.starts_as_a_guess and not self._planned
         network = MeasuredNetwork.seen_by(self.outlook)
         infrastructure = network.applied_to(picture.infrastructure)
@@ -106,7 +106,7 @@ class PlannedManager:
         application: Application,
         infrastructure: Infrastructure,
         current: Deployment,
-        known: Knowledge,
+        known: MeasuredValues,
         *,
         first: bool,
     ) -> Problem:
@@ -197,7 +197,7 @@ def staying(problem: Problem) -> dict[str, Json] | None:
     }
 
 
-def measured_application(outlook: Outlook) -> Application | None:
+def measured_application(outlook: ApplicationState) -> Application | None:
     """The application with the rates that were measured; None if a source's rate is not known.
 
     Streams nobody has measured follow from their selectivities.

@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass
 
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.loop.ports import Entry, Journal, Json
 from rheostat.control.managers.decisions import MEASURED, Expectation, expected_utilization
 from rheostat.model.graph.reconfiguration import Reconfiguration
 
 
 @dataclass(slots=True)
-class Comparison:
+class Prediction:
     """What a manager expects of its last change, until that was measured."""
 
-    outlook: Outlook
+    outlook: ApplicationState
     journal: Journal
     by: str
     patience_seconds: float = 30.0

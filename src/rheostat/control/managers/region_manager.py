@@ -7,7 +7,7 @@ is given up if it has failed or does not come in time.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.loop.ports import Entry, Journal, Json, NodeProvider
 from rheostat.model.network.resources import Node
 from rheostat.model.observation import Subject
@@ -23,7 +23,7 @@ class RegionManager:
 
     region: str
     policy: TargetCapacity
-    outlooks: Sequence[Outlook]
+    outlooks: Sequence[ApplicationState]
     """Of all applications that run here: they see the same nodes."""
     provider: NodeProvider
     journal: Journal

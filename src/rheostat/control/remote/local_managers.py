@@ -24,7 +24,7 @@ MOST_NOTES = 20_000
 
 
 @dataclass(slots=True)
-class Notes:
+class ManagerNotes:
     """A journal that keeps what has not arrived where it belongs."""
 
     _count: int = 0
@@ -47,7 +47,7 @@ class Notes:
 
 
 @dataclass(slots=True)
-class Desk:
+class RequestDesk:
     """An inbox whose requests stand until they are answered."""
 
     _count: int = 0
@@ -75,13 +75,13 @@ class Desk:
             del self._standing[sender]
 
 
-class Outpost:
+class LocalManagers:
     """A loop over the operator managers that work on one node, and its node manager."""
 
     def __init__(self, node: str, settings: ControlSettings, application: Application, probe: Probe) -> None:
         self._node, self.settings, self._application = node, settings, application
         self.outlook = outlook_on(settings, application, probe)
-        self._desk, self._notes = Desk(), Notes()
+        self._desk, self._notes = RequestDesk(), ManagerNotes()
         self._managers: dict[str, OperatorManager] = {}
         self._node_manager = node_managers(settings, self.outlook, self._desk, self._notes, only=node)
         self._held_until = 0.0

@@ -14,7 +14,7 @@ MOST_KEPT = 100_000
 
 
 @dataclass(slots=True)
-class Feed:
+class SampleQueue:
     """The probe of a running application."""
 
     deployment: Callable[[], Deployment]

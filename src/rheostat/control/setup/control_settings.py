@@ -8,7 +8,7 @@ from typing import Any
 from rheostat.errors import InvalidModel, Mistake
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.flow_order import did_you_mean
-from rheostat.policies.contract.guards import Bounds, Confirmation, CoolDown, ExcludedPeriods, Guard
+from rheostat.policies.contract.guards import Confirmation, CoolDown, ExcludedPeriods, Guard, ReplicaBounds
 from rheostat.policies.nodes.node_migration import NodeMigration
 from rheostat.policies.nodes.region_grants import AcceptUnlessOccupied
 from rheostat.policies.nodes.region_size import TargetCapacity
@@ -132,7 +132,7 @@ class ControlSettings:
         """Those that are set, the bounds nearest to the policy."""
         found: list[Guard] = []
         if self.bounds is not None:
-            found.append(Bounds(*self.bounds))
+            found.append(ReplicaBounds(*self.bounds))
         if self.confirmations != 1:
             found.append(Confirmation(self.confirmations))
         if self.cool_down_seconds is not None:

@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
-from rheostat.control.knowledge.averages import Monitor
-from rheostat.control.knowledge.manager_views import Outlook
+from rheostat.control.knowledge.averages import Averages
+from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.knowledge.profile import Profile
 from rheostat.control.loop.loop_schedule import Loop
 from rheostat.control.loop.ports import Actuator, Clock, Journal, NodeProvider, Probe
 from rheostat.control.managers.application_manager import ApplicationManager
 from rheostat.control.managers.elasticity_manager import ElasticityManager
-from rheostat.control.managers.fusion_guard import Crowding
+from rheostat.control.managers.fusion_guard import FusionGuard
 from rheostat.control.managers.infrastructure_manager import InfrastructureManager
 from rheostat.control.managers.node_manager import NodeManagers
 from rheostat.control.managers.operator_manager import Local, OperatorManager
@@ -79,7 +79,7 @@ class Control:
     """The managers of one application, and their loops in the order in which they act at the same moment."""
 
     loops: tuple[Loop, ...]
-    outlook: Outlook
+    outlook: ApplicationState
     operators: tuple[OperatorManager, ...] = ()
     application: ApplicationManager | None = None
     planned: PlannedManager | None = None
@@ -112,11 +112,11 @@ def build(
     return _managed(settings, world, outlook, policy_for)
 
 
-def outlook_on(settings: ControlSettings, application: Application, probe: Probe) -> Outlook:
+def outlook_on(settings: ControlSettings, application: Application, probe: Probe) -> ApplicationState:
     """What managers with these settings see of an application."""
-    return Outlook(
+    return ApplicationState(
         application,
-        Monitor(probe, settings.averaging_seconds),
+        Averages(probe, settings.averaging_seconds),
         settings.neighbours,
         by_region=settings.kind == "e2df",
         response_figure=settings.response_figure,
@@ -128,7 +128,7 @@ def has_local_managers(settings: ControlSettings) -> bool:
     return settings.kind in {"edf", "e2df"} and settings.policy_name() not in APPLICATION_POLICIES
 
 
-def _planned(settings: ControlSettings, world: World, outlook: Outlook, planning: Planning) -> Control:
+def _planned(settings: ControlSettings, world: World, outlook: ApplicationState, planning: Planning) -> Control:
     manager = PlannedManager(
         planning.planner,
         outlook,
@@ -149,7 +149,9 @@ def _planned(settings: ControlSettings, world: World, outlook: Outlook, planning
     return Control((manager,), outlook, planned=manager)
 
 
-def _managed(settings: ControlSettings, world: World, outlook: Outlook, policy_for: PolicyFor | None) -> Control:
+def _managed(
+    settings: ControlSettings, world: World, outlook: ApplicationState, policy_for: PolicyFor | None
+) -> Control:
     inbox, local, period = Inbox(), _local(settings), settings.manager_period()
     whole = policy_for is None and settings.policy_name() in APPLICATION_POLICIES
     elsewhere = world.requests is not None
@@ -167,7 +169,7 @@ def _managed(settings: ControlSettings, world: World, outlook: Outlook, policy_f
         LEAD_SECONDS if elsewhere else 0.0,
         settle_seconds=settings.settle_seconds,
         settles_alone=settings.settles_alone,
-        crowding=Crowding(world.application, outlook.busy_replicas, settings.most_together) if world.fuses else None,
+        crowding=FusionGuard(world.application, outlook.busy_replicas, settings.most_together) if world.fuses else None,
     )
     nodes = None if elsewhere else node_managers(settings, outlook, inbox, world.journal)
     central = ElasticityManager([manager], period) if settings.kind == "elastic-storm" else manager
@@ -184,7 +186,7 @@ def _local(settings: ControlSettings) -> Local:
 
 
 def _operator_managers(
-    settings: ControlSettings, world: World, outlook: Outlook, inbox: Inbox, policy_for: PolicyFor | None
+    settings: ControlSettings, world: World, outlook: ApplicationState, inbox: Inbox, policy_for: PolicyFor | None
 ) -> tuple[OperatorManager, ...]:
     """One for every operator that can be scaled at all."""
     managers = []
@@ -214,7 +216,7 @@ def can_be_scaled(operator: Operator) -> bool:
 def operator_manager(
     settings: ControlSettings,
     operator: Operator,
-    outlook: Outlook,
+    outlook: ApplicationState,
     inbox: Requests,
     journal: Journal,
     *,
@@ -234,7 +236,7 @@ def operator_manager(
 
 
 def node_managers(
-    settings: ControlSettings, outlook: Outlook, inbox: Requests, journal: Journal, only: str | None = None
+    settings: ControlSettings, outlook: ApplicationState, inbox: Requests, journal: Journal, only: str | None = None
 ) -> NodeManagers | None:
     """A manager for every node, or only for one; None if they shall not move anything."""
     if not settings.migrations:

@@ -22,7 +22,7 @@ from rheostat.errors import InvalidModel, Mistake
 
 
 @dataclass(frozen=True)
-class Together:
+class SharedNodes:
     """The managers of all applications, and all loops in the order in which they act at the same moment."""
 
     loops: tuple[Loop, ...]
@@ -60,7 +60,7 @@ class OneOfSeveral:
         self.loop.step(now_seconds)
 
 
-def build_together(settings: ControlSettings, worlds: Sequence[World], planning: Planning | None = None) -> Together:
+def build_together(settings: ControlSettings, worlds: Sequence[World], planning: Planning | None = None) -> SharedNodes:
     """The control these settings describe over several applications; nodes are had from the first one's provider."""
     _check(worlds)
     # What is shared is built once, below: alone, nobody has nodes to give back.
@@ -74,7 +74,7 @@ def build_together(settings: ControlSettings, worlds: Sequence[World], planning:
         own += [OneOfSeveral(loop, world.application.name) for loop in loops]
     first: list[Loop] = [*regions, *([infrastructure] if infrastructure else [])]
     last: list[Loop] = [central] if central else []
-    return Together((*first, *own, *last), controls, central, tuple(regions), infrastructure)
+    return SharedNodes((*first, *own, *last), controls, central, tuple(regions), infrastructure)
 
 
 def _check(worlds: Sequence[World]) -> None:

@@ -15,7 +15,7 @@ from rheostat.model.network.resources import Infrastructure
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class CurrentDeployment:
     """What runs now, and where: the 𝒰_{0,i} of EDRP."""
 
     application: Application
@@ -31,23 +31,25 @@ class Situation:
 class DowntimeModel(Protocol):
     """What a reconfiguration costs in time."""
 
-    def changed_seconds(self, situation: Situation, operator: Operator, wanted: Replicas) -> float:
+    def changed_seconds(self, situation: CurrentDeployment, operator: Operator, wanted: Replicas) -> float:
         """t_D(i, 𝒰_{0,i}, 𝒱) for an operator whose deployment changes."""
         ...
 
-    def unchanged_seconds(self, situation: Situation, operator: Operator) -> float:
+    def unchanged_seconds(self, situation: CurrentDeployment, operator: Operator) -> float:
         """What an operator waits that stays as it is, if any other changes."""
         ...
 
 
-def operator_downtime_seconds(model: DowntimeModel, situation: Situation, operator: str, wanted: Replicas) -> float:
+def operator_downtime_seconds(
+    model: DowntimeModel, situation: CurrentDeployment, operator: str, wanted: Replicas
+) -> float:
     """T_{D,i} = Σ_𝒱 t_D(i, 𝒰_{0,i}, 𝒱) x_{i,𝒱}: the term of the chosen 𝒱, 0 if it stays [EDRP, eq. 11, 24]."""
     if situation.current[operator] == wanted:
         return 0.0
     return model.changed_seconds(situation, situation.application.by_name[operator], wanted)
 
 
-def downtime_seconds(model: DowntimeModel, situation: Situation, wanted: Deployment) -> float:
+def downtime_seconds(model: DowntimeModel, situation: CurrentDeployment, wanted: Deployment) -> float:
     """T_D = max_i T_{D,i}: the slowest operator [EDRP, eq. 10], with the restart of all others [EDRP, eq. 33]."""
     if not Reconfiguration.between(situation.current, wanted):
         return 0.0

@@ -12,12 +12,12 @@ from typing import Self
 
 import numpy as np
 
-from rheostat.model.downtime.downtime_model import Situation
+from rheostat.model.downtime.downtime_model import CurrentDeployment
 from rheostat.model.graph.application import Operator
 from rheostat.model.graph.deployment import Replicas
 
 
-class Way(StrEnum):
+class ChangeWay(StrEnum):
     """How a deployment is changed; the cheapest that fits is taken."""
 
     STATELESS = "stateless"
@@ -30,7 +30,7 @@ class Way(StrEnum):
     """Key groups change owners between nodes."""
 
     @classmethod
-    def of(cls, operator: Operator, before: Replicas, after: Replicas) -> "Way":
+    def of(cls, operator: Operator, before: Replicas, after: Replicas) -> "ChangeWay":
         """The way from one multiset to another."""
         if not operator.is_stateful:
             return cls.STATELESS
@@ -68,17 +68,17 @@ class Pause:
 class Measured:
     """A downtime model of measured pauses."""
 
-    pauses: Mapping[Way, Pause] = field(default_factory=dict)
+    pauses: Mapping[ChangeWay, Pause] = field(default_factory=dict)
     """What was measured, per way."""
     unknown: Pause = Pause(1.0, 0.0)
     """For ways that were never measured."""
 
-    def changed_seconds(self, situation: Situation, operator: Operator, wanted: Replicas) -> float:
+    def changed_seconds(self, situation: CurrentDeployment, operator: Operator, wanted: Replicas) -> float:
         """The pause of the way this change takes."""
-        way = Way.of(operator, situation.current[operator.name], wanted)
+        way = ChangeWay.of(operator, situation.current[operator.name], wanted)
         pause = self.pauses.get(way, self.unknown)
         return pause.fixed_seconds + pause.seconds_per_mb * operator.state_bytes / 1e6
 
-    def unchanged_seconds(self, situation: Situation, operator: Operator) -> float:  # noqa: ARG002 - it keeps running
+    def unchanged_seconds(self, situation: CurrentDeployment, operator: Operator) -> float:  # noqa: ARG002 - it keeps running
         """Nothing: it is not paused."""
         return 0.0

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import isfinite
 
-from rheostat.model.downtime.downtime_model import Situation, pairs_of_nodes, transfer_seconds
+from rheostat.model.downtime.downtime_model import CurrentDeployment, pairs_of_nodes, transfer_seconds
 from rheostat.model.graph.application import Operator
 from rheostat.model.graph.deployment import Replicas
 from rheostat.model.network.resources import Infrastructure
@@ -21,12 +21,12 @@ class PauseAndResume:
         if not (isfinite(self.sync_seconds) and self.sync_seconds >= 0):
             raise ValueError(f"sync_seconds must be finite and >= 0, got {self.sync_seconds}")
 
-    def changed_seconds(self, situation: Situation, operator: Operator, wanted: Replicas) -> float:
+    def changed_seconds(self, situation: CurrentDeployment, operator: Operator, wanted: Replicas) -> float:
         """t_D = t_syn + t_{D,X}, X the kind of change [EDRP, eq. 25]."""
         current = situation.current[operator.name]
         return self.sync_seconds + slowest_exchange_seconds(situation.infrastructure, operator, current, wanted)
 
-    def unchanged_seconds(self, situation: Situation, operator: Operator) -> float:  # noqa: ARG002 - it does not wait
+    def unchanged_seconds(self, situation: CurrentDeployment, operator: Operator) -> float:  # noqa: ARG002 - it does not wait
         """Nothing: it is not paused."""
         return 0.0
 

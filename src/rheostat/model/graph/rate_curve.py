@@ -21,7 +21,7 @@ _ROUNDING = 1e-9
 """An integral that misses a whole number by this much has reached it."""
 
 
-class Shape(Protocol):
+class CurveShape(Protocol):
     """A piece of a curve, from its own beginning."""
 
     def rate(self, seconds: float) -> float:
@@ -32,7 +32,7 @@ class Shape(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class ConstantRate:
     """Always the same."""
 
     tps: float
@@ -134,7 +134,7 @@ class Spikes:
 class Piece:
     """A shape for some time."""
 
-    shape: Shape
+    shape: CurveShape
     seconds: float = inf
 
     @property
@@ -224,7 +224,7 @@ _SHAPES = {"constant": (1,), "ramp": (2,), "sine": (3,), "day": (2, 3), "spikes"
 """How many numbers follow the name."""
 
 
-def _shape(name: str, numbers: list[float], seconds: float) -> Shape:
+def _shape(name: str, numbers: list[float], seconds: float) -> CurveShape:
     match name:
         case "ramp":
             if not (isfinite(seconds) and seconds > 0):
@@ -237,7 +237,7 @@ def _shape(name: str, numbers: list[float], seconds: float) -> Shape:
             return Day(*numbers)
         case "spikes":
             return Spikes(*numbers)
-    return Constant(*numbers)
+    return ConstantRate(*numbers)
 
 
 def _number(word: str, text: str) -> float:
@@ -253,7 +253,7 @@ def _number(word: str, text: str) -> float:
 def _when(piece: Piece, rows: float) -> float:
     """The time within a piece at which its integral reaches so many rows."""
     match piece.shape:
-        case Constant(tps):
+        case ConstantRate(tps):
             return rows / tps
         case Ramp(first, last, length):
             slope = (last - first) / length

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rheostat.model.downtime.downtime_model import DowntimeModel, Situation, downtime_seconds
+from rheostat.model.downtime.downtime_model import CurrentDeployment, DowntimeModel, downtime_seconds
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.model.quality import qos
@@ -58,7 +58,7 @@ def evaluate(placed: Placed, current: Deployment | None = None, downtime: Downti
     if current is not None:
         change = Reconfiguration.between(current, placed.deployment)
         if downtime is not None:
-            situation = Situation(placed.application, placed.infrastructure, current)
+            situation = CurrentDeployment(placed.application, placed.infrastructure, current)
             pause = downtime_seconds(downtime, situation, placed.deployment)
     names = [operator.name for operator in placed.application.operators]
     latencies = dict(zip(names, qos.operator_latencies_ms(placed).tolist(), strict=True))

@@ -22,7 +22,7 @@ Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class GroupedRows:
     """Rows grouped by the operator (or stream) they belong to: group g is rows starts[g] up to starts[g+1]."""
 
     starts: Indices
@@ -62,7 +62,7 @@ class Placed:
         return arrays
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> GroupedRows:
         """Replica rows by operator."""
         return _grouped([len(nodes) for nodes, _ in self._by_operator])
 
@@ -86,7 +86,7 @@ class Placed:
         return [(self.position[s.source], self.position[s.target]) for s in self.application.streams]
 
     @cached_property
-    def pairs(self) -> Rows:
+    def pairs(self) -> GroupedRows:
         """Pair rows by stream."""
         sizes = [len(nodes) for nodes, _ in self._by_operator]
         return _grouped([sizes[i] * sizes[j] for i, j in self._ends])
@@ -133,7 +133,7 @@ class Placed:
         return np.array([0.0 if s.ends in fused else self.hop_ms for s in self.application.streams])
 
 
-def _grouped(sizes: list[int]) -> Rows:
+def _grouped(sizes: list[int]) -> GroupedRows:
     lengths = np.array(sizes, dtype=np.intp)
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]) if sizes else np.empty(0)
-    return Rows(starts.astype(np.intp), np.repeat(np.arange(len(sizes)), lengths))
+    return GroupedRows(starts.astype(np.intp), np.repeat(np.arange(len(sizes)), lengths))

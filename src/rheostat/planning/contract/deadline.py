@@ -11,7 +11,7 @@ def _now() -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class Deadline:
     """Counts wall-clock seconds against a limit."""
 
     limit_seconds: float = inf

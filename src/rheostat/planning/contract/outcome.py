@@ -12,7 +12,7 @@ PROVEN = 1e-7
 """Objective and bound this close to each other, absolutely and relatively, are the same number."""
 
 
-class Status(StrEnum):
+class PlanStatus(StrEnum):
     """How much is known."""
 
     OPTIMAL = "optimal"
@@ -44,7 +44,7 @@ class Effort:
 class Outcome:
     """A planner's answer, in the objective's own terms."""
 
-    status: Status
+    status: PlanStatus
     deployment: Deployment | None = None
     evaluation: Evaluation | None = None
     """Every metric of the deployment."""
@@ -84,5 +84,5 @@ def answer(problem: Problem, deployment: Deployment, bound: float | None, effort
     if bound is not None:
         bound = max(bound, value) if problem.maximises else min(bound, value)
     proven = bound is not None and relative_gap(value, bound) == 0.0
-    status = Status.OPTIMAL if proven else Status.FEASIBLE
+    status = PlanStatus.OPTIMAL if proven else PlanStatus.FEASIBLE
     return Outcome(status, deployment, evaluation, value, bound, effort)

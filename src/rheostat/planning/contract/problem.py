@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import inf, isfinite
 
 from rheostat.errors import InvalidModel, Mistake
-from rheostat.model.downtime.downtime_model import DowntimeModel, Situation
+from rheostat.model.downtime.downtime_model import CurrentDeployment, DowntimeModel
 from rheostat.model.downtime.pause_and_resume import PauseAndResume
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment, Replicas
@@ -109,8 +109,8 @@ class Problem:
         return (*found, *self.objective.bounds.broken_by(evaluation.metrics()))
 
     @property
-    def situation(self) -> Situation | None:
+    def situation(self) -> CurrentDeployment | None:
         """What runs now, if anything does."""
         if self.current is None:
             return None
-        return Situation(self.application, self.infrastructure, self.current)
+        return CurrentDeployment(self.application, self.infrastructure, self.current)

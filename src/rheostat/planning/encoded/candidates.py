@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 
 from rheostat.model.downtime.downtime_model import operator_downtime_seconds
-from rheostat.planning.encoded.encoded_problem import TOLERANCE, Indices, Instance, Values
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem, Indices, Values
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ def number_of_multisets(nodes: int, most: int, least: int = 1) -> int:
     return sum(comb(nodes + m - 1, m) for m in range(least, most + 1))
 
 
-def all_candidates(instance: Instance, operator: int) -> Candidates:
+def all_candidates(instance: EncodedProblem, operator: int) -> Candidates:
     """𝒫(V_res^i; k_i) without what can never be feasible: it does not fit, or is saturated [EDRP 4.1]."""
     return described(instance, operator, list(multisets(instance, operator)))
 
 
-def multisets(instance: Instance, operator: int) -> Iterator[tuple[int, ...]]:
+def multisets(instance: EncodedProblem, operator: int) -> Iterator[tuple[int, ...]]:
     """Node numbers of every deployment that fits by itself."""
     name = instance.names[operator]
     description = instance.problem.application.by_name[name]
@@ -75,7 +75,7 @@ def multisets(instance: Instance, operator: int) -> Iterator[tuple[int, ...]]:
     return (chosen for chosen in possible if is_possible(instance, operator, chosen))
 
 
-def is_possible(instance: Instance, operator: int, nodes: tuple[int, ...]) -> bool:
+def is_possible(instance: EncodedProblem, operator: int, nodes: tuple[int, ...]) -> bool:
     """Whether a deployment is allowed, fits in its nodes by itself, and does not saturate the operator."""
     description = instance.problem.application.by_name[instance.names[operator]]
     if not description.min_replicas <= len(nodes) <= description.max_replicas:
@@ -86,7 +86,7 @@ def is_possible(instance: Instance, operator: int, nodes: tuple[int, ...]) -> bo
     return all(nodes.count(u) * need <= capacity[u] + TOLERANCE for u in set(nodes))
 
 
-def described(instance: Instance, operator: int, multisets: list[tuple[int, ...]]) -> Candidates:
+def described(instance: EncodedProblem, operator: int, multisets: list[tuple[int, ...]]) -> Candidates:
     """Their costs."""
     table = np.full((len(multisets), instance.most_replicas), -1, dtype=np.int64)
     for row, nodes in enumerate(multisets):
@@ -94,7 +94,7 @@ def described(instance: Instance, operator: int, multisets: list[tuple[int, ...]
     return replace(of_rows(instance, operator, table), downtime=downtimes(instance, operator, multisets))
 
 
-def of_rows(instance: Instance, operator: int, table: Indices) -> Candidates:
+def of_rows(instance: EncodedProblem, operator: int, table: Indices) -> Candidates:
     """Multisets row by row, node numbers in order and then -1; their costs, but for the downtime, which takes long."""
     present = table >= 0
     size = present.sum(axis=1)
@@ -104,7 +104,7 @@ def of_rows(instance: Instance, operator: int, table: Indices) -> Candidates:
     return Candidates(table, size, latency, term, np.zeros(len(table)))
 
 
-def paused(instance: Instance, operator: int, options: Candidates) -> Candidates:
+def paused(instance: EncodedProblem, operator: int, options: Candidates) -> Candidates:
     """With their effective downtimes: what runs now has none, and all that changes waits for the restarts at least."""
     if instance.current is None:
         return options
@@ -114,7 +114,7 @@ def paused(instance: Instance, operator: int, options: Candidates) -> Candidates
     return replace(options, downtime=pause)
 
 
-def downtimes(instance: Instance, operator: int, multisets: list[tuple[int, ...]]) -> Values:
+def downtimes(instance: EncodedProblem, operator: int, multisets: list[tuple[int, ...]]) -> Values:
     """t_D of every deployment [EDRP, eq. 11]."""
     situation = instance.situation
     if situation is None:

@@ -11,13 +11,13 @@ from rheostat.model.downtime.full_restart import FullRestart
 from rheostat.model.downtime.measured_pauses import Measured
 from rheostat.model.downtime.pause_and_resume import PauseAndResume, code_download_seconds
 from rheostat.planning.encoded.candidates import Candidates, described, is_possible, number_of_multisets
-from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem
 
 _FEW = 100
 """Multisets on the nodes an operator has now, up to which they are listed."""
 
 
-def least_start_seconds(instance: Instance) -> float:
+def least_start_seconds(instance: EncodedProblem) -> float:
     """A lower bound of T_D for all that is not listed by `without_starts`; 0 if the downtime model is not known."""
     if instance.current is None:
         return 0.0
@@ -34,7 +34,7 @@ def least_start_seconds(instance: Instance) -> float:
     return max(least, instance.restart_seconds)
 
 
-def without_starts(instance: Instance) -> list[Candidates]:
+def without_starts(instance: EncodedProblem) -> list[Candidates]:
     """What runs now, and what is left of it when replicas are removed, for every operator.
 
     Where it is known what a node costs that is new to an operator, all multisets without such a node.
@@ -51,7 +51,7 @@ def without_starts(instance: Instance) -> list[Candidates]:
     return found
 
 
-def _lists_all_here(instance: Instance) -> bool:
+def _lists_all_here(instance: EncodedProblem) -> bool:
     """Whether a floor above that of a mere start pays: it is weighed, known, and what is below it can be listed."""
     if instance.coefficients.downtime <= 0 or not isinstance(instance.problem.downtime, PauseAndResume):
         return False
@@ -59,7 +59,7 @@ def _lists_all_here(instance: Instance) -> bool:
     return all(number_of_multisets(len(set(c)), _most_replicas(instance, i)) <= _FEW for i, c in enumerate(current))
 
 
-def _least_new_seconds(instance: Instance) -> float:
+def _least_new_seconds(instance: EncodedProblem) -> float:
     """A replica on a node that is new to its operator: its code comes before it is spawned [EDRP, eq. 27]."""
     at = instance.problem.infrastructure
     return min(
@@ -69,10 +69,10 @@ def _least_new_seconds(instance: Instance) -> float:
     )
 
 
-def _most_replicas(instance: Instance, operator: int) -> int:
+def _most_replicas(instance: EncodedProblem, operator: int) -> int:
     return instance.problem.application.by_name[instance.names[operator]].max_replicas
 
 
-def _is_allowed(instance: Instance, operator: int, nodes: tuple[int, ...]) -> bool:
+def _is_allowed(instance: EncodedProblem, operator: int, nodes: tuple[int, ...]) -> bool:
     options = instance.problem.restriction.get(instance.names[operator])
     return is_possible(instance, operator, nodes) and (options is None or instance.replicas(nodes) in options)

@@ -14,10 +14,10 @@ import numpy as np
 from rheostat.model.network.links import Link
 from rheostat.model.network.resources import Infrastructure
 from rheostat.model.quality.objective import Bounds, EdrpObjective, Objective, OdpObjective, Range
-from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.contract.planner import Planner
 from rheostat.planning.contract.problem import Limits, Problem
-from rheostat.planning.encoded.encoded_problem import TOLERANCE, Instance
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem
 
 _SECONDS = 10.0
 """Time for one question to the planner while a conflict is looked for."""
@@ -25,10 +25,10 @@ _SECONDS = 10.0
 
 def explained(problem: Problem, planner: Planner) -> tuple[str, ...]:
     """What conflicts in an infeasible problem; `planner` must not explain in turn."""
-    return seen_at_once(Instance(problem)) or _filtered(problem, planner)
+    return seen_at_once(EncodedProblem(problem)) or _filtered(problem, planner)
 
 
-def seen_at_once(instance: Instance) -> tuple[str, ...]:
+def seen_at_once(instance: EncodedProblem) -> tuple[str, ...]:
     """Conflicts that need no search: each of them proves that there is no deployment."""
     for look in (_operators_without_place, _saturated_operators, _pins, _totals):
         if found := look(instance):
@@ -36,7 +36,7 @@ def seen_at_once(instance: Instance) -> tuple[str, ...]:
     return ()
 
 
-def _operators_without_place(instance: Instance) -> list[str]:
+def _operators_without_place(instance: EncodedProblem) -> list[str]:
     found = []
     capacities = instance.problem.infrastructure.capacities
     for i, name in enumerate(instance.names):
@@ -48,7 +48,7 @@ def _operators_without_place(instance: Instance) -> list[str]:
     return found
 
 
-def _saturated_operators(instance: Instance) -> list[str]:
+def _saturated_operators(instance: EncodedProblem) -> list[str]:
     rates = instance.problem.application.rates.operators
     return [
         f"operator {name} gets {rates[name]:g} tps, too much even for "
@@ -58,12 +58,12 @@ def _saturated_operators(instance: Instance) -> list[str]:
     ]
 
 
-def _least_demand(instance: Instance, operator: int) -> float:
+def _least_demand(instance: EncodedProblem, operator: int) -> float:
     """What the fewest replicas take that are allowed and not saturated."""
     return float(np.nonzero(np.isfinite(instance.latencies[operator]))[0][0] * instance.resources[operator])
 
 
-def _pins(instance: Instance) -> list[str]:
+def _pins(instance: EncodedProblem) -> list[str]:
     """Nodes that cannot hold what may run nowhere else."""
     found = []
     only = instance.allowed.sum(axis=1) == 1
@@ -76,7 +76,7 @@ def _pins(instance: Instance) -> list[str]:
     return found
 
 
-def _totals(instance: Instance) -> list[str]:
+def _totals(instance: EncodedProblem) -> list[str]:
     """Groups of operators with the same candidates that need more than these have."""
     found = []
     for nodes in np.unique(instance.allowed, axis=0):
@@ -97,7 +97,7 @@ def _filtered(problem: Problem, planner: Planner) -> tuple[str, ...]:
     relaxations = _relaxations(problem)
     for name in list(relaxations):
         relaxed = relaxations[name](problem)
-        if planner.plan(relaxed).status is Status.INFEASIBLE:
+        if planner.plan(relaxed).status is PlanStatus.INFEASIBLE:
             problem = relaxed
             del relaxations[name]
     if not relaxations:
@@ -161,7 +161,7 @@ def _best_instead(relaxed: Problem, bounds: Bounds, name: str, planner: Planner)
 
 
 def _found(outcome: Outcome) -> str:
-    return "is" if outcome.status is Status.OPTIMAL else "found in time is"
+    return "is" if outcome.status is PlanStatus.OPTIMAL else "found in time is"
 
 
 def _rounded(value: float) -> float:
@@ -170,7 +170,7 @@ def _rounded(value: float) -> float:
 
 def _only(problem: Problem, name: str) -> Objective:
     """An objective of one metric alone, scaled so that it is not lost in rounding."""
-    bounds, instance = problem.objective.bounds, Instance(problem)
+    bounds, instance = problem.objective.bounds, EncodedProblem(problem)
     if name == "availability":
         return OdpObjective(response_time=0.0, availability=1.0, availability_range=Range(0.5, 1.0), bounds=bounds)
     if name == "cost_per_hour":

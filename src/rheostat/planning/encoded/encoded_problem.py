@@ -11,7 +11,7 @@ from math import inf, log
 import numpy as np
 from numpy.typing import NDArray
 
-from rheostat.model.downtime.downtime_model import Situation
+from rheostat.model.downtime.downtime_model import CurrentDeployment
 from rheostat.model.graph.application import Grouping
 from rheostat.model.graph.deployment import Deployment, Replicas
 from rheostat.model.quality.objective import EdrpObjective, OdpObjective, Range
@@ -88,7 +88,7 @@ def _lower_is_better(weight: float, known: Range | None) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Instance:
+class EncodedProblem:
     """The arrays of a problem whose normalisers are known."""
 
     problem: Problem
@@ -217,7 +217,7 @@ class Instance:
         )
 
     @cached_property
-    def situation(self) -> Situation | None:
+    def situation(self) -> CurrentDeployment | None:
         """What runs now."""
         return self.problem.situation
 

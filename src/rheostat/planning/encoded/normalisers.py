@@ -16,7 +16,7 @@ import numpy as np
 
 from rheostat.model.quality.objective import OdpObjective, Range
 from rheostat.planning.contract.problem import Problem
-from rheostat.planning.encoded.encoded_problem import Instance, Values, distance_weights
+from rheostat.planning.encoded.encoded_problem import EncodedProblem, Values, distance_weights
 
 
 def normalised(problem: Problem) -> Problem:
@@ -29,7 +29,7 @@ def normalised(problem: Problem) -> Problem:
     if not isinstance(objective, OdpObjective):
         return problem
     found: dict[str, Range] = {}
-    instance = Instance(problem)
+    instance = EncodedProblem(problem)
     if objective.response_time > 0 and objective.response_time_range is None:
         found["response_time_range"] = _response_time_range(instance, objective.bounds.response_time_ms)
     if objective.availability > 0 and objective.availability_range is None:
@@ -39,13 +39,13 @@ def normalised(problem: Problem) -> Problem:
     return replace(problem, objective=replace(objective, **found)) if found else problem  # type: ignore[arg-type]
 
 
-def _places(instance: Instance) -> list[list[int]]:
+def _places(instance: EncodedProblem) -> list[list[int]]:
     """Nodes of every operator; all of them if it has none, the problem is infeasible then anyway."""
     every = range(len(instance.node_names))
     return [[int(u) for u in np.nonzero(row)[0]] or list(every) for row in instance.allowed]
 
 
-def _response_time_range(instance: Instance, bound_ms: float) -> Range:
+def _response_time_range(instance: EncodedProblem, bound_ms: float) -> Range:
     """Least and greatest completion time, propagated along the flow."""
     places, delay = _places(instance), instance.problem.infrastructure.network.delay_ms
     least: list[Values] = []
@@ -67,7 +67,7 @@ def _response_time_range(instance: Instance, bound_ms: float) -> Range:
     return Range(best, max(best, min(worst, bound_ms)))
 
 
-def _availability_range(instance: Instance, bound: float) -> Range:
+def _availability_range(instance: EncodedProblem, bound: float) -> Range:
     """Products of the best and the worst of every replica and every pair of replicas."""
     places, logs = _places(instance), instance.problem.infrastructure.log_availabilities
     operators = [instance.problem.application.by_name[name] for name in instance.names]
@@ -82,7 +82,7 @@ def _availability_range(instance: Instance, bound: float) -> Range:
     return Range(exp(min(worst, best)), exp(best)) if isfinite(best) else Range(1.0, 1.0)
 
 
-def _network_range(instance: Instance, objective: OdpObjective) -> Range:
+def _network_range(instance: EncodedProblem, objective: OdpObjective) -> Range:
     """Sums of the best and the worst way of every stream."""
     places = _places(instance)
     weights = distance_weights(instance.problem.infrastructure.network.delay_ms, objective.network_metric)

@@ -6,11 +6,11 @@ nearer than on the nearest nodes that have room for so many, and at least one of
 
 import numpy as np
 
-from rheostat.planning.encoded.encoded_problem import TOLERANCE, Indices, Instance, Values
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem, Indices, Values
 
 
 def ways_to_all(
-    instance: Instance, neighbour: tuple[int, int], taken: float, *, turned: bool, most: int | None = None
+    instance: EncodedProblem, neighbour: tuple[int, int], taken: float, *, turned: bool, most: int | None = None
 ) -> Values:
     """From every node the least delay to the farthest of m replicas of an operator that are on different nodes.
 
@@ -27,7 +27,7 @@ def ways_to_all(
     return instance.known_ways[key]
 
 
-def _ways_to_all(instance: Instance, neighbour: tuple[int, int, int], taken: float, *, turned: bool) -> Values:
+def _ways_to_all(instance: EncodedProblem, neighbour: tuple[int, int, int], taken: float, *, turned: bool) -> Values:
     operator, m, most = neighbour
     network = instance.problem.infrastructure.network.delay_ms
     delay = network.T if turned else network
@@ -46,7 +46,7 @@ def _ways_to_all(instance: Instance, neighbour: tuple[int, int, int], taken: flo
     return np.asarray(np.take_along_axis(away, order, axis=1)[own, np.minimum(farthest, last)])
 
 
-def _places(instance: Instance, operator: int, taken: float) -> Indices:
+def _places(instance: EncodedProblem, operator: int, taken: float) -> Indices:
     """How many replicas every node holds beside what is taken of it."""
     need, room = instance.resources[operator], instance.problem.infrastructure.capacities - taken
     many = np.full(len(room), instance.most_replicas, dtype=np.int64)

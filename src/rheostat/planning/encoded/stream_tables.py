@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rheostat.planning.encoded.candidates import Candidates
-from rheostat.planning.encoded.encoded_problem import Instance, Values
+from rheostat.planning.encoded.encoded_problem import EncodedProblem, Values
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class StreamTable:
     """Σ 𝒰(u)𝒱(v) a_(u,v)."""
 
 
-def stream_table(instance: Instance, stream: int, sources: Candidates, targets: Candidates) -> StreamTable:
+def stream_table(instance: EncodedProblem, stream: int, sources: Candidates, targets: Candidates) -> StreamTable:
     """All pairs of deployments of the two ends of a stream [EDRP, eq. 3, 4; ODP, eq. 4, 7, 18]."""
     network, rate = instance.problem.infrastructure.network, float(instance.rates[stream])
     nodes = len(instance.node_names)

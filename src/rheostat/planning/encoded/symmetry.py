@@ -7,10 +7,10 @@ response time.
 
 import numpy as np
 
-from rheostat.planning.encoded.encoded_problem import Indices, Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem, Indices
 
 
-def classes(instance: Instance) -> Indices:
+def classes(instance: EncodedProblem) -> Indices:
     """A number per node, equal for nodes of one class."""
     at = instance.problem.infrastructure
     current = set() if instance.problem.current is None else set(instance.problem.current.nodes())
@@ -34,7 +34,7 @@ def classes(instance: Instance) -> Indices:
     return number
 
 
-def _alike(instance: Instance, u: int, v: int) -> bool:
+def _alike(instance: EncodedProblem, u: int, v: int) -> bool:
     """Whether exchanging two nodes leaves every matrix that is weighed or bounded as it is."""
     network = instance.problem.infrastructure.network
     swap = np.arange(len(network.price))

@@ -6,11 +6,11 @@ from math import ceil
 import numpy as np
 
 from rheostat.model.graph.application import Operator
-from rheostat.planning.contract.outcome import Outcome, Status, answer
+from rheostat.planning.contract.outcome import Outcome, PlanStatus, answer
 from rheostat.planning.contract.planner import SILENT, Planner, Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.conflict import seen_at_once
-from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.exact.exact import Exact
 
@@ -33,13 +33,13 @@ class Sampled:
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The planner's answer, which proves nothing about the nodes that it did not see."""
         problem = normalised(problem)
-        if conflict := seen_at_once(Instance(problem)):
-            return Outcome(Status.INFEASIBLE, conflict=conflict)
+        if conflict := seen_at_once(EncodedProblem(problem)):
+            return Outcome(PlanStatus.INFEASIBLE, conflict=conflict)
         outcome = self.planner.plan(self.sampled(problem), progress)
         if outcome.deployment is None:
-            return Outcome(Status.NO_ANSWER, effort=outcome.effort, conflict=outcome.conflict)
+            return Outcome(PlanStatus.NO_ANSWER, effort=outcome.effort, conflict=outcome.conflict)
         effort = replace(outcome.effort, note=f"{self.share:.0%} of the nodes")
-        return replace(answer(problem, outcome.deployment, None, effort), status=Status.FEASIBLE)
+        return replace(answer(problem, outcome.deployment, None, effort), status=PlanStatus.FEASIBLE)
 
     def sampled(self, problem: Problem) -> Problem:
         """The same problem with fewer candidates; what runs now stays possible."""

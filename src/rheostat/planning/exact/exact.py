@@ -13,15 +13,15 @@ from math import inf, isfinite
 import numpy as np
 
 from rheostat.model.graph.deployment import Deployment
-from rheostat.planning.contract.deadline import Clock
-from rheostat.planning.contract.outcome import Effort, Outcome, Status, answer, relative_gap
+from rheostat.planning.contract.deadline import Deadline
+from rheostat.planning.contract.outcome import Effort, Outcome, PlanStatus, answer, relative_gap
 from rheostat.planning.contract.planner import SILENT, Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.conflict import explained
-from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.exact.branch.branch_and_bound import explored
-from rheostat.planning.exact.branch.incumbent import Found
+from rheostat.planning.exact.branch.incumbent import Incumbent
 from rheostat.planning.exact.jit_warm_up import made_ready
 from rheostat.planning.solvers.local_search import LocalSearch, improved
 
@@ -38,8 +38,8 @@ class Exact:
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The optimum, or the best found in time with its gap, or why there is none."""
         made_ready(progress)
-        clock = Clock(problem.limits.seconds)
-        instance = Instance(normalised(problem))
+        clock = Deadline(problem.limits.seconds)
+        instance = EncodedProblem(normalised(problem))
         if not _has_choices(instance):
             return self._infeasible(instance, Effort(clock.seconds()))
         first = improved(instance, _shortened(self.beginning, instance), clock)
@@ -51,34 +51,34 @@ class Exact:
             return self._infeasible(instance, effort)
         bound = instance.own_terms(found.lower + instance.coefficients.constant) if isfinite(found.lower) else None
         if found.deployment is None:
-            return Outcome(Status.NO_ANSWER, bound=bound, effort=effort)
+            return Outcome(PlanStatus.NO_ANSWER, bound=bound, effort=effort)
         _report(instance, found, progress)
         return answer(instance.problem, found.deployment, bound, effort)
 
-    def _infeasible(self, instance: Instance, effort: Effort) -> Outcome:
+    def _infeasible(self, instance: EncodedProblem, effort: Effort) -> Outcome:
         conflict = explained(instance.problem, replace(self, explains=False)) if self.explains else ()
-        return Outcome(Status.INFEASIBLE, effort=effort, conflict=conflict)
+        return Outcome(PlanStatus.INFEASIBLE, effort=effort, conflict=conflict)
 
 
 _ROUNDS_PER_PLACE = 30
 """Moves per operator and node it may be on: with few of these everything has been tried soon."""
 
 
-def _shortened(beginning: LocalSearch, instance: Instance) -> LocalSearch:
+def _shortened(beginning: LocalSearch, instance: EncodedProblem) -> LocalSearch:
     """No longer than a small problem is worth."""
     return replace(beginning, rounds=min(beginning.rounds, _ROUNDS_PER_PLACE * int(instance.allowed.sum())))
 
 
-def _has_choices(instance: Instance) -> bool:
+def _has_choices(instance: EncodedProblem) -> bool:
     """Whether every operator has a node and a number of replicas that does not saturate it."""
     return bool(instance.allowed.any(axis=1).all() and np.isfinite(instance.latencies).any(axis=1).all())
 
 
-def _value(instance: Instance, deployment: Deployment) -> float:
+def _value(instance: EncodedProblem, deployment: Deployment) -> float:
     return instance.problem.value_of(instance.problem.evaluated(deployment))
 
 
-def _report(instance: Instance, found: Found, progress: Progress) -> None:
+def _report(instance: EncodedProblem, found: Incumbent, progress: Progress) -> None:
     """What is known so far, in the objective's own terms."""
     constant = instance.coefficients.constant
     incumbent = instance.own_terms(found.upper + constant) if found.deployment is not None else None

@@ -12,13 +12,13 @@ from rheostat.model.graph.application import Application, Kind, Operator, Stream
 from rheostat.model.graph.latency import Constant
 from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node
 from rheostat.model.quality.objective import Bounds, EdrpObjective
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.contract.planner import Progress
 from rheostat.planning.contract.problem import Problem
-from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.exact.branch.branch_and_bound import explored
-from rheostat.planning.exact.branch.incumbent import Found
+from rheostat.planning.exact.branch.incumbent import Incumbent
 from rheostat.planning.solvers.local_search import compiled_annealing
 
 WORDS = "loads its compiled code; the first time on a machine it is compiled, which takes about a minute"
@@ -36,10 +36,10 @@ def compiled() -> None:
     """Calls every compiled function with what it will be called with: all methods, without a first answer."""
     compiled_annealing()
     for problem in (_replicated(), _odp((0, 1), (1, 2)), _odp((0, 1), (0, 2), (1, 3), (2, 3))):
-        explored(Instance(normalised(problem)), None, Clock(inf), _unheard)
+        explored(EncodedProblem(normalised(problem)), None, Deadline(inf), _unheard)
 
 
-def _unheard(found: Found) -> None:
+def _unheard(found: Incumbent) -> None:
     """Nobody is told of these."""
 
 

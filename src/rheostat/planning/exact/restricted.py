@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from rheostat.model.graph.application import Operator
 from rheostat.model.graph.deployment import Deployment, Replicas
-from rheostat.planning.contract.outcome import Outcome, Status
+from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.contract.planner import SILENT, Planner, Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.conflict import explained
@@ -33,15 +33,17 @@ class Restricted:
         outcome = self.planner.plan(replace(few, start=few.start or _mended(few)), progress)
         if outcome.deployment is None:
             words = ("no single change of each operator is feasible",)
-            found = words if outcome.status is Status.INFEASIBLE else outcome.conflict
-            return Outcome(Status.NO_ANSWER, effort=outcome.effort, conflict=found)
-        note = "optimal among single changes" if outcome.status is Status.OPTIMAL else "best found of single changes"
+            found = words if outcome.status is PlanStatus.INFEASIBLE else outcome.conflict
+            return Outcome(PlanStatus.NO_ANSWER, effort=outcome.effort, conflict=found)
+        note = (
+            "optimal among single changes" if outcome.status is PlanStatus.OPTIMAL else "best found of single changes"
+        )
         effort = replace(outcome.effort, note=note)
-        return replace(outcome, status=Status.FEASIBLE, bound=None, effort=effort)
+        return replace(outcome, status=PlanStatus.FEASIBLE, bound=None, effort=effort)
 
     def _unrestricted(self, problem: Problem, progress: Progress) -> Outcome:
         outcome = self.planner.plan(problem, progress)
-        if outcome.status is Status.INFEASIBLE and not outcome.conflict:
+        if outcome.status is PlanStatus.INFEASIBLE and not outcome.conflict:
             return replace(outcome, conflict=explained(normalised(problem), self.planner))
         return outcome
 

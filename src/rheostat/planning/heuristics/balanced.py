@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.contract.outcome import Outcome
 from rheostat.planning.contract.planner import SILENT, Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.encoded_problem import Flags
-from rheostat.planning.heuristics.executors import Executors, Placement
+from rheostat.planning.heuristics.executors import ExecutorPlacement, Executors
 from rheostat.planning.heuristics.heuristic_answer import answered, no_room
 
 
@@ -29,7 +29,7 @@ class Balanced:
         """Balanced over the nodes that pins need and the first of the others, up to R_init in all."""
         return answered(problem, progress, self.place)
 
-    def place(self, executors: Executors, clock: Clock) -> Placement | str:  # noqa: ARG002 - it takes no time
+    def place(self, executors: Executors, clock: Deadline) -> ExecutorPlacement | str:  # noqa: ARG002 - it takes no time
         """Each on the emptiest node in use; on a further one where none of these has room.
 
         The paper does not say which nodes are taken, nor what happens if they do not suffice.
@@ -50,4 +50,4 @@ class Balanced:
             nodes[a], in_use[u] = u, True
             left[u] -= executors.needs[a]
             held[u] += 1
-        return Placement(nodes)
+        return ExecutorPlacement(nodes)

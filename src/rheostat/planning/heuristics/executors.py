@@ -6,19 +6,19 @@ from functools import cached_property
 import numpy as np
 
 from rheostat.model.graph.deployment import Deployment
-from rheostat.planning.encoded.encoded_problem import TOLERANCE, Flags, Indices, Instance, Values
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem, Flags, Indices, Values
 
 
 @dataclass(frozen=True)
 class Executors:
     """The graph of executors: every operator as often as it needs replicas, in the order of flow [ODP 6.2]."""
 
-    instance: Instance
+    instance: EncodedProblem
     operator: Indices
     """The number of every executor's operator."""
 
     @classmethod
-    def of(cls, instance: Instance) -> "Executors":
+    def of(cls, instance: EncodedProblem) -> "Executors":
         """As few of every operator as keep up with its load."""
         degrees = [int(np.nonzero(np.isfinite(row))[0][0]) for row in instance.latencies]
         return cls(instance, np.repeat(np.arange(len(degrees)), degrees))
@@ -94,7 +94,7 @@ class Executors:
 
 
 @dataclass(frozen=True)
-class Placement:
+class ExecutorPlacement:
     """Where a heuristic has put every executor, and how often it moved one on the way there."""
 
     nodes: Indices

@@ -10,13 +10,13 @@ from math import inf
 import numpy as np
 
 from rheostat.model.graph.deployment import Deployment
-from rheostat.planning.contract.deadline import Clock
-from rheostat.planning.contract.outcome import Outcome, Status, answer
+from rheostat.planning.contract.deadline import Deadline
+from rheostat.planning.contract.outcome import Outcome, PlanStatus, answer
 from rheostat.planning.contract.planner import SILENT, Progress
 from rheostat.planning.contract.problem import Problem
-from rheostat.planning.encoded.encoded_problem import Indices, Instance, Values
+from rheostat.planning.encoded.encoded_problem import EncodedProblem, Indices, Values
 from rheostat.planning.encoded.normalisers import normalised
-from rheostat.planning.heuristics.executors import Executors, Placement
+from rheostat.planning.heuristics.executors import ExecutorPlacement, Executors
 from rheostat.planning.heuristics.heuristic_answer import answered, no_room
 
 
@@ -27,17 +27,17 @@ class Greedy:
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The fewest replicas placed one by one, then replicas added while the objective gets better."""
         problem = normalised(problem)
-        clock = Clock(problem.limits.seconds)
+        clock = Deadline(problem.limits.seconds)
         outcome = answered(problem, progress, self.place)
         if outcome.deployment is None:
             return outcome
         grown = _grown(problem, outcome.deployment, clock)
         effort = replace(outcome.effort, seconds=clock.seconds())
-        outcome = replace(answer(problem, grown, None, effort), status=Status.FEASIBLE)
+        outcome = replace(answer(problem, grown, None, effort), status=PlanStatus.FEASIBLE)
         progress.report(outcome.objective, None, inf)
         return outcome
 
-    def place(self, executors: Executors, clock: Clock) -> Placement | str:  # noqa: ARG002 - one pass takes no time
+    def place(self, executors: Executors, clock: Deadline) -> ExecutorPlacement | str:  # noqa: ARG002 - one pass takes no time
         """In the order of flow, those without a choice first."""
         instance, left = executors.instance, executors.capacities.copy()
         nodes = np.full(len(executors), -1, dtype=np.int64)
@@ -48,10 +48,10 @@ class Greedy:
             price = _added(instance, executors, nodes, int(a))
             nodes[a] = int(np.argmin(np.where(open_, price, inf)))
             left[nodes[a]] -= executors.needs[a]
-        return Placement(nodes)
+        return ExecutorPlacement(nodes)
 
 
-def _added(instance: Instance, executors: Executors, nodes: Indices, executor: int) -> Values:
+def _added(instance: EncodedProblem, executors: Executors, nodes: Indices, executor: int) -> Values:
     """What an executor adds to F on every node, as far as it can be told."""
     i, factors = executors.operator[executor], instance.coefficients
     at = instance.problem.infrastructure
@@ -68,7 +68,7 @@ def _added(instance: Instance, executors: Executors, nodes: Indices, executor: i
     return np.asarray(price)
 
 
-def _grown(problem: Problem, deployment: Deployment, clock: Clock) -> Deployment:
+def _grown(problem: Problem, deployment: Deployment, clock: Deadline) -> Deployment:
     """One replica more of one operator, the one that helps most, as long as any does."""
     sign = -1.0 if problem.maximises else 1.0
     best = sign * problem.value_of(problem.evaluated(deployment))

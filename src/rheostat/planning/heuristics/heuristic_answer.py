@@ -8,35 +8,35 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 
-from rheostat.planning.contract.deadline import Clock
-from rheostat.planning.contract.outcome import Effort, Outcome, Status, answer
+from rheostat.planning.contract.deadline import Deadline
+from rheostat.planning.contract.outcome import Effort, Outcome, PlanStatus, answer
 from rheostat.planning.contract.planner import Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.conflict import seen_at_once
-from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.encoded.normalisers import normalised
-from rheostat.planning.heuristics.executors import Executors, Placement
+from rheostat.planning.heuristics.executors import ExecutorPlacement, Executors
 
-Place = Callable[[Executors, Clock], Placement | str]
+Place = Callable[[Executors, Deadline], ExecutorPlacement | str]
 """Places all executors, or says why it cannot."""
 
 
 def answered(problem: Problem, progress: Progress, place: Place) -> Outcome:
     """The outcome of a heuristic."""
-    clock = Clock(problem.limits.seconds)
-    instance = Instance(normalised(problem))
+    clock = Deadline(problem.limits.seconds)
+    instance = EncodedProblem(normalised(problem))
     if conflict := seen_at_once(instance):
-        return Outcome(Status.INFEASIBLE, effort=Effort(clock.seconds()), conflict=conflict)
+        return Outcome(PlanStatus.INFEASIBLE, effort=Effort(clock.seconds()), conflict=conflict)
     executors = Executors.of(instance)
     placement = place(executors, clock)
     effort = Effort(clock.seconds(), deployments_generated=len(executors))
     if isinstance(placement, str):
-        return Outcome(Status.NO_ANSWER, effort=effort, conflict=(placement,))
+        return Outcome(PlanStatus.NO_ANSWER, effort=effort, conflict=(placement,))
     effort = replace(effort, reassignments=placement.reassignments, note=placement.note)
     deployment = executors.deployment(placement.nodes)
     if broken := instance.problem.broken_by(deployment, instance.problem.evaluated(deployment)):
-        return Outcome(Status.NO_ANSWER, effort=effort, conflict=broken)
-    outcome = replace(answer(instance.problem, deployment, None, effort), status=Status.FEASIBLE)
+        return Outcome(PlanStatus.NO_ANSWER, effort=effort, conflict=broken)
+    outcome = replace(answer(instance.problem, deployment, None, effort), status=PlanStatus.FEASIBLE)
     progress.report(outcome.objective, None, inf)
     return outcome
 

@@ -14,7 +14,7 @@ from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.encoded_problem import Values
 from rheostat.planning.heuristics.heuristic_answer import answered
 from rheostat.planning.heuristics.latency_space import Embedding
-from rheostat.planning.heuristics.relaxation import Patience, Relaxation
+from rheostat.planning.heuristics.relaxation import Relaxation, RelaxationLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Pietzuch:
 
     embedding: Embedding | None = Embedding()
     """How nodes come to their coordinates; None: true delays, and the node of least energy."""
-    patience: Patience = Patience()
+    patience: RelaxationLimits = RelaxationLimits()
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """Where everybody is when nobody moves any more."""

@@ -12,9 +12,9 @@ from math import inf, isfinite
 
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.encoded_problem import Indices, Values
-from rheostat.planning.heuristics.executors import Executors, Placement
+from rheostat.planning.heuristics.executors import ExecutorPlacement, Executors
 from rheostat.planning.heuristics.latency_space import Embedding, LatencySpace, Survey
 from rheostat.planning.heuristics.round_robin import RoundRobin
 
@@ -23,7 +23,7 @@ Pull = Callable[[Values, Values, Values], Values]
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RelaxationLimits:
     """When an executor moves, and when nobody does any more."""
 
     rounds: int = 50
@@ -53,9 +53,9 @@ class Relaxation:
     """What a delay counts in the energy of a stream: d to the power of this."""
     embedding: Embedding | None
     """None: the true delays."""
-    patience: Patience
+    patience: RelaxationLimits
 
-    def place(self, executors: Executors, clock: Clock) -> Placement | str:
+    def place(self, executors: Executors, clock: Deadline) -> ExecutorPlacement | str:
         """Round by round from what runs now, or from a round robin, until nobody moves.
 
         With jitter there is no last round: a quiet one may be followed by another measurement, and so by a move.
@@ -77,7 +77,7 @@ class Relaxation:
                 break
             if survey is not None and restless:
                 space = survey.space(self.patience.refreshed)
-        return Placement(nodes, sum(moves), _told(moves))
+        return ExecutorPlacement(nodes, sum(moves), _told(moves))
 
     def _round(
         self,
@@ -143,5 +143,5 @@ def _begun(executors: Executors) -> Indices | str:
     current = executors.instance.problem.current
     if current is not None and (running := executors.places(current)) is not None:
         return running
-    begun = RoundRobin().place(executors, Clock())
+    begun = RoundRobin().place(executors, Deadline())
     return begun if isinstance(begun, str) else begun.nodes

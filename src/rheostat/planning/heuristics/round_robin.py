@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.contract.outcome import Outcome
 from rheostat.planning.contract.planner import SILENT, Progress
 from rheostat.planning.contract.problem import Problem
-from rheostat.planning.heuristics.executors import Executors, Placement
+from rheostat.planning.heuristics.executors import ExecutorPlacement, Executors
 from rheostat.planning.heuristics.heuristic_answer import answered, no_room
 
 
@@ -20,7 +20,7 @@ class RoundRobin:
         """Executors spread over the nodes, those without a choice first."""
         return answered(problem, progress, self.place)
 
-    def place(self, executors: Executors, clock: Clock) -> Placement | str:  # noqa: ARG002 - it takes no time
+    def place(self, executors: Executors, clock: Deadline) -> ExecutorPlacement | str:  # noqa: ARG002 - it takes no time
         """Each on the next node that may take it and has room."""
         left, size = executors.capacities.copy(), len(executors.capacities)
         nodes = np.full(len(executors), -1, dtype=np.int64)
@@ -35,4 +35,4 @@ class RoundRobin:
                 nodes[a] = next(u % size for u in range(turn, turn + size) if open_[u % size])
                 turn = int(nodes[a]) + 1
             left[nodes[a]] -= executors.needs[a]
-        return Placement(nodes)
+        return ExecutorPlacement(nodes)

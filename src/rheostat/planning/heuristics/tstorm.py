@@ -9,12 +9,12 @@ from math import ceil, isfinite
 
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.contract.outcome import Outcome
 from rheostat.planning.contract.planner import SILENT, Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.encoded_problem import TOLERANCE, Indices, Values
-from rheostat.planning.heuristics.executors import Executors, Placement
+from rheostat.planning.heuristics.executors import ExecutorPlacement, Executors
 from rheostat.planning.heuristics.heuristic_answer import answered, no_room
 from rheostat.planning.heuristics.round_robin import RoundRobin
 
@@ -37,16 +37,16 @@ class TStorm:
         """The best fit, or what there was before if that has as little traffic."""
         return answered(problem, progress, self.place)
 
-    def place(self, executors: Executors, clock: Clock) -> Placement | str:  # noqa: ARG002 - it takes no time
+    def place(self, executors: Executors, clock: Deadline) -> ExecutorPlacement | str:  # noqa: ARG002 - it takes no time
         """From what runs now, or from a round robin, to the best fit."""
         fitted = self.best_fit(executors)
         before = _before(executors)
         if isinstance(fitted, str):
-            return fitted if before is None else Placement(before, 0)
+            return fitted if before is None else ExecutorPlacement(before, 0)
         if before is None:
-            return Placement(fitted, 0)
+            return ExecutorPlacement(fitted, 0)
         falls = inter_node_traffic_tps(executors, fitted) < inter_node_traffic_tps(executors, before) - TOLERANCE
-        return Placement(fitted, 1) if falls else Placement(before, 0)
+        return ExecutorPlacement(fitted, 1) if falls else ExecutorPlacement(before, 0)
 
     def best_fit(self, executors: Executors) -> Indices | str:
         """Every executor where most of its traffic is already; of equals the node with fewest executors.
@@ -93,5 +93,5 @@ def _before(executors: Executors) -> Indices | None:
     current = executors.instance.problem.current
     if current is not None and (running := executors.places(current)) is not None:
         return running
-    begun = RoundRobin().place(executors, Clock())
-    return begun.nodes if isinstance(begun, Placement) else None
+    begun = RoundRobin().place(executors, Deadline())
+    return begun.nodes if isinstance(begun, ExecutorPlacement) else None

@@ -8,13 +8,13 @@ from math import inf, prod
 import numpy as np
 
 from rheostat.model.graph.deployment import Deployment
-from rheostat.planning.contract.deadline import Clock
-from rheostat.planning.contract.outcome import Effort, Outcome, Status, answer
+from rheostat.planning.contract.deadline import Deadline
+from rheostat.planning.contract.outcome import Effort, Outcome, PlanStatus, answer
 from rheostat.planning.contract.planner import SILENT, Progress, Unsuited
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.candidates import Candidates, all_candidates
 from rheostat.planning.encoded.conflict import explained
-from rheostat.planning.encoded.encoded_problem import TOLERANCE, Flags, Indices, Instance, Values
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem, Flags, Indices, Values
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.encoded.stream_tables import StreamTable, stream_table
 
@@ -32,9 +32,9 @@ class Exhaustive:
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The optimum, by looking at all deployments."""
-        clock = Clock(problem.limits.seconds)
+        clock = Deadline(problem.limits.seconds)
         problem = normalised(problem)
-        instance = Instance(problem)
+        instance = EncodedProblem(problem)
         candidates = [all_candidates(instance, i) for i in range(len(instance.names))]
         total = prod(len(options) for options in candidates)
         generated = sum(len(options) for options in candidates)
@@ -47,9 +47,9 @@ class Exhaustive:
         effort = Effort(clock.seconds(), seen, generated)
         if best is None:
             if seen < total:
-                return Outcome(Status.NO_ANSWER, effort=effort)
+                return Outcome(PlanStatus.NO_ANSWER, effort=effort)
             conflict = explained(problem, replace(self, explains=False)) if self.explains else ()
-            return Outcome(Status.INFEASIBLE, effort=effort, conflict=conflict)
+            return Outcome(PlanStatus.INFEASIBLE, effort=effort, conflict=conflict)
         bound = instance.own_terms(value) if seen == total else None
         progress.report(instance.own_terms(value), bound, 0.0 if seen == total else float("inf"))
         return answer(problem, best, bound, effort)
@@ -59,7 +59,7 @@ _Found = tuple[Deployment | None, float, int]
 """The best deployment, its internal value, and how many were looked at."""
 
 
-def _best_by_model(instance: Instance, candidates: list[Candidates], clock: Clock) -> _Found:
+def _best_by_model(instance: EncodedProblem, candidates: list[Candidates], clock: Deadline) -> _Found:
     """One after the other by the model's own formulas: the price of a hop needs the whole deployment."""
     best, value, seen = None, inf, 0
     for rows in product(*(range(len(options)) for options in candidates)):
@@ -77,7 +77,7 @@ def _best_by_model(instance: Instance, candidates: list[Candidates], clock: Cloc
     return best, value, seen
 
 
-def _best_by_tables(instance: Instance, candidates: list[Candidates], clock: Clock) -> _Found:
+def _best_by_tables(instance: EncodedProblem, candidates: list[Candidates], clock: Deadline) -> _Found:
     """Many at once by tables."""
     tables = [
         stream_table(instance, e, candidates[i], candidates[j]) for e, (i, j) in enumerate(instance.edges.tolist())
@@ -104,7 +104,7 @@ def _combinations(sizes: list[int]) -> Iterator[Indices]:
         yield np.array(np.unravel_index(flat, sizes), dtype=np.int64)
 
 
-def _values(instance: Instance, candidates: list[Candidates], tables: list[StreamTable], rows: Indices) -> Values:
+def _values(instance: EncodedProblem, candidates: list[Candidates], tables: list[StreamTable], rows: Indices) -> Values:
     """F of every column, inf for the infeasible."""
     factors, bounds = instance.coefficients, instance.problem.objective.bounds
     response, downtime = _response_times(instance, candidates, tables, rows), _downtimes(instance, candidates, rows)
@@ -129,7 +129,7 @@ def _values(instance: Instance, candidates: list[Candidates], tables: list[Strea
 
 
 def _response_times(
-    instance: Instance, candidates: list[Candidates], tables: list[StreamTable], rows: Indices
+    instance: EncodedProblem, candidates: list[Candidates], tables: list[StreamTable], rows: Indices
 ) -> Values:
     finished = np.zeros(rows.shape)
     for i, options in enumerate(candidates):
@@ -141,7 +141,7 @@ def _response_times(
     return np.asarray(finished.max(axis=0))
 
 
-def _downtimes(instance: Instance, candidates: list[Candidates], rows: Indices) -> Values:
+def _downtimes(instance: EncodedProblem, candidates: list[Candidates], rows: Indices) -> Values:
     if instance.current is None:
         return np.zeros(rows.shape[1])
     pause = np.zeros(rows.shape[1])
@@ -153,7 +153,7 @@ def _downtimes(instance: Instance, candidates: list[Candidates], rows: Indices) 
     return np.where(changed, np.maximum(pause, instance.restart_seconds), 0.0)
 
 
-def _fits(instance: Instance, candidates: list[Candidates], rows: Indices) -> Flags:
+def _fits(instance: EncodedProblem, candidates: list[Candidates], rows: Indices) -> Flags:
     """Whether every node and every link can carry its share."""
     capacity = instance.problem.infrastructure.capacities
     counts = [options.counts(len(capacity)) for options in candidates]

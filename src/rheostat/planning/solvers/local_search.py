@@ -15,13 +15,13 @@ from rheostat.model.graph.application import Application, Kind, Operator
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.latency import Constant
 from rheostat.model.network.resources import Infrastructure, Node
-from rheostat.planning.contract.deadline import Clock
-from rheostat.planning.contract.outcome import Effort, Outcome, Status, answer
+from rheostat.planning.contract.deadline import Deadline
+from rheostat.planning.contract.outcome import Effort, Outcome, PlanStatus, answer
 from rheostat.planning.contract.planner import SILENT, Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.candidates import downtimes, is_possible
 from rheostat.planning.encoded.conflict import seen_at_once
-from rheostat.planning.encoded.encoded_problem import Indices, Instance, Values
+from rheostat.planning.encoded.encoded_problem import EncodedProblem, Indices, Values
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.solvers.annealing import Landscape, Places, anneal
 
@@ -38,14 +38,14 @@ class LocalSearch:
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The best it comes across."""
         compiled_annealing()
-        clock = Clock(problem.limits.seconds)
-        instance = Instance(normalised(problem))
+        clock = Deadline(problem.limits.seconds)
+        instance = EncodedProblem(normalised(problem))
         if conflict := seen_at_once(instance):
-            return Outcome(Status.INFEASIBLE, effort=Effort(clock.seconds()), conflict=conflict)
+            return Outcome(PlanStatus.INFEASIBLE, effort=Effort(clock.seconds()), conflict=conflict)
         found = improved(instance, self, clock)
         effort = Effort(clock.seconds(), self.rounds * self.restarts)
         if found is None:
-            return Outcome(Status.NO_ANSWER, effort=effort)
+            return Outcome(PlanStatus.NO_ANSWER, effort=effort)
         outcome = answer(instance.problem, found, None, replace(effort, seconds=clock.seconds()))
         progress.report(outcome.objective, None, inf)
         return outcome
@@ -56,10 +56,10 @@ def compiled_annealing() -> None:
     """Loads the hot loop, or compiles it, so that no limit has to wait for that."""
     operators = (Operator("o", Kind.SOURCE, latency=Constant(1.0), rate_tps=1.0),)
     problem = Problem(Application("one", operators), Infrastructure("one", (Node("n", resources=1.0),)))
-    improved(Instance(normalised(problem)), LocalSearch(rounds=1, restarts=1), Clock())
+    improved(EncodedProblem(normalised(problem)), LocalSearch(rounds=1, restarts=1), Deadline())
 
 
-def improved(instance: Instance, settings: LocalSearch, clock: Clock) -> Deployment | None:
+def improved(instance: EncodedProblem, settings: LocalSearch, clock: Deadline) -> Deployment | None:
     """The best feasible deployment of all restarts, also what runs now and the given start considered."""
     problem = instance.problem
     found = [d for d in (problem.start, problem.current) if d is not None]
@@ -89,7 +89,7 @@ def best_of(problem: Problem, deployments: list[Deployment]) -> Deployment | Non
     return best
 
 
-def _central(instance: Instance) -> list[int]:
+def _central(instance: EncodedProblem) -> list[int]:
     """Nodes by how near the others are that are needed if everything is close together, the best first.
 
     Annealing moves replicas one by one, and hardly ever everything to another part of the network: so it starts in
@@ -101,7 +101,7 @@ def _central(instance: Instance) -> list[int]:
     return [int(u) for u in np.argsort(nearest.mean(axis=1), kind="stable")]
 
 
-def _greedy(instance: Instance, around: int) -> tuple[Indices, Indices] | None:
+def _greedy(instance: EncodedProblem, around: int) -> tuple[Indices, Indices] | None:
     """The fewest replicas that are not saturated, each as near to its inputs as there is room; None if impossible.
 
     Who has no inputs yet is placed near the node `around` which the deployment is to be.
@@ -125,7 +125,7 @@ def _greedy(instance: Instance, around: int) -> tuple[Indices, Indices] | None:
     return nodes, size
 
 
-def _landscape(instance: Instance) -> Landscape:
+def _landscape(instance: EncodedProblem) -> Landscape:
     operators, edges = len(instance.names), instance.edges
     described = [instance.problem.application.by_name[name] for name in instance.names]
     by_target = np.argsort(edges[:, 1], kind="stable") if len(edges) else np.empty(0, dtype=np.int64)
@@ -167,7 +167,7 @@ def _landscape(instance: Instance) -> Landscape:
     )
 
 
-def _padded(instance: Instance) -> Indices:
+def _padded(instance: EncodedProblem) -> Indices:
     current = instance.current or []
     table = np.full((len(current), instance.most_replicas), -1, dtype=np.int64)
     for row, nodes in zip(table, current, strict=True):
@@ -175,7 +175,7 @@ def _padded(instance: Instance) -> Indices:
     return table
 
 
-def _usual_pauses(instance: Instance) -> Values:
+def _usual_pauses(instance: EncodedProblem) -> Values:
     """What moving one replica of each operator elsewhere costs, the median of a few."""
     if instance.current is None:
         return np.zeros(len(instance.names))

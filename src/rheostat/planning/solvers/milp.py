@@ -11,13 +11,13 @@ from math import inf, isfinite
 
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
-from rheostat.planning.contract.outcome import Effort, Outcome, Status, answer, relative_gap
+from rheostat.planning.contract.deadline import Deadline
+from rheostat.planning.contract.outcome import Effort, Outcome, PlanStatus, answer, relative_gap
 from rheostat.planning.contract.planner import SILENT, Progress, Unsuited
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.candidates import Candidates, all_candidates
 from rheostat.planning.encoded.conflict import explained
-from rheostat.planning.encoded.encoded_problem import Indices, Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem, Indices
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.encoded.source_sink_paths import source_sink_paths
 from rheostat.planning.encoded.stream_tables import StreamTable, stream_table
@@ -39,9 +39,9 @@ class Milp:
         """The optimum, or what HiGHS knows when its time is over."""
         if problem.hop_ms:
             raise Unsuited("the papers' programs know no price of a hop: use Exact, or hop_ms=0")
-        clock = Clock(problem.limits.seconds)
+        clock = Deadline(problem.limits.seconds)
         problem = normalised(problem)
-        instance = Instance(problem)
+        instance = EncodedProblem(problem)
         candidates = [all_candidates(instance, i) for i in range(len(instance.names))]
         effort = Effort(clock.seconds(), 0, sum(len(options) for options in candidates))
         if all(len(options) for options in candidates):
@@ -51,14 +51,14 @@ class Milp:
             if solution.answer is not Answer.INFEASIBLE:
                 return _told(model, solution, effort, progress)
         conflict = explained(problem, replace(self, explains=False)) if self.explains else ()
-        return Outcome(Status.INFEASIBLE, effort=effort, conflict=conflict)
+        return Outcome(PlanStatus.INFEASIBLE, effort=effort, conflict=conflict)
 
 
 @dataclass
-class Model:
+class MilpModel:
     """The program with the meaning of its variables."""
 
-    instance: Instance
+    instance: EncodedProblem
     candidates: list[Candidates]
     program: Program = field(default_factory=Program)
     x: list[Indices] = field(default_factory=list)
@@ -72,9 +72,9 @@ class Model:
     """t_D."""
 
 
-def write(settings: Milp, instance: Instance, candidates: list[Candidates]) -> Model:
+def write(settings: Milp, instance: EncodedProblem, candidates: list[Candidates]) -> MilpModel:
     """The program, constraint by constraint."""
-    model = Model(instance, candidates)
+    model = MilpModel(instance, candidates)
     _variables(model)
     if settings.by_paths:
         _response_time_of_every_path(model)
@@ -93,7 +93,7 @@ def write(settings: Milp, instance: Instance, candidates: list[Candidates]) -> M
     return model
 
 
-def _variables(model: Model) -> None:
+def _variables(model: MilpModel) -> None:
     """x, y ∈ {0, 1}, r and t_D with their share of F' [ODP, eq. 9, 15, 16, 22; EDRP, eq. 12, 22, 23].
 
     r <= R_max and t_D <= T_D,max are bounds of these two variables [EDRP, eq. 15, 17].
@@ -110,7 +110,7 @@ def _variables(model: Model) -> None:
     model.downtime = model.program.continuous(factors.downtime, bounds.downtime_seconds)
 
 
-def _response_time_of_every_path(model: Model) -> None:
+def _response_time_of_every_path(model: MilpModel) -> None:
     """r >= Σ R_i + Σ D_(i,j) along every path π [ODP, eq. 10; EDRP, eq. 13]."""
     streams = {(i, j): e for e, (i, j) in enumerate(model.instance.edges.tolist())}
     for path in source_sink_paths(len(model.x), list(streams)):
@@ -124,7 +124,7 @@ def _response_time_of_every_path(model: Model) -> None:
         model.program.require(0.0, np.concatenate(columns), np.concatenate(factors))
 
 
-def _completion_times(model: Model) -> None:
+def _completion_times(model: MilpModel) -> None:
     """A variable e_j per operator instead of a row per path: e_j >= e_i + D_(i,j) + R_j, r >= e_j.
 
     Differs: not in the papers; a graph may have exponentially many paths.
@@ -139,7 +139,7 @@ def _completion_times(model: Model) -> None:
         model.program.require(0.0, np.concatenate(columns), np.concatenate(factors))
 
 
-def _downtime_of_every_operator(model: Model) -> None:
+def _downtime_of_every_operator(model: MilpModel) -> None:
     """t_D >= Σ_𝒱 t_D(i, 𝒰_{0,i}, 𝒱) x_{i,𝒱} [EDRP, eq. 14]."""
     if model.instance.current is None:
         return
@@ -147,7 +147,7 @@ def _downtime_of_every_operator(model: Model) -> None:
         model.program.require(0.0, [model.downtime, *x], [1.0, *-options.downtime])
 
 
-def _restart_of_everything(model: Model) -> None:
+def _restart_of_everything(model: MilpModel) -> None:
     """z >= x_{i,𝒱} for every 𝒱 that is not 𝒰_{0,i}, and t_D >= t_{D,R} z: one change restarts all [EDRP, eq. 33]."""
     instance = model.instance
     if instance.current is None or instance.restart_seconds == 0:
@@ -160,7 +160,7 @@ def _restart_of_everything(model: Model) -> None:
     model.program.require(0.0, [model.downtime, anything], [1.0, -instance.restart_seconds])
 
 
-def _bounds(model: Model) -> None:
+def _bounds(model: MilpModel) -> None:
     """C <= C_max [EDRP, eq. 16], and the least availability."""
     instance, bounds = model.instance, model.instance.problem.objective.bounds
     columns = np.concatenate([*model.x, *(y.ravel() for y in model.y)])
@@ -175,7 +175,7 @@ def _bounds(model: Model) -> None:
         model.program.require(instance.log_availability_bound, columns, total)
 
 
-def _fit_in_every_node(model: Model) -> None:
+def _fit_in_every_node(model: MilpModel) -> None:
     """Σ_i Σ_𝒰 𝒰(u) Res_i x_{i,𝒰} <= Res_u for every node u [ODP, eq. 11; EDRP, eq. 18].
 
     Differs: the printed EDRP sum runs over 𝒫(V_res^i) without its k_i.
@@ -187,7 +187,7 @@ def _fit_in_every_node(model: Model) -> None:
         model.program.require(-inf, columns, np.concatenate([counts[:, u] for counts in taken]), float(capacity))
 
 
-def _fit_in_every_link(model: Model) -> None:
+def _fit_in_every_link(model: MilpModel) -> None:
     """Σ_(i,j) λ_(i,j) y_{(i,j),(u,v)} <= B_(u,v) for every pair of nodes [ODP, eq. 17, 23].
 
     For multisets the share of the pair: λ 𝒰(u)𝒱(v) / (|𝒰||𝒱|).
@@ -205,13 +205,13 @@ def _fit_in_every_link(model: Model) -> None:
             model.program.require(-inf, columns, np.concatenate(loads), float(limits[u, v]))
 
 
-def _deploy_every_operator_once(model: Model) -> None:
+def _deploy_every_operator_once(model: MilpModel) -> None:
     """Σ_𝒰 x_{i,𝒰} = 1 for every operator i [ODP, eq. 12; EDRP, eq. 19]."""
     for x in model.x:
         model.program.require(1.0, x, np.ones(len(x)), 1.0)
 
 
-def _streams_follow_by_sums(model: Model) -> None:
+def _streams_follow_by_sums(model: MilpModel) -> None:
     """x_{i,𝒰} = Σ_𝒱 y and x_{j,𝒱} = Σ_𝒰 y for every stream [ODP, eq. 13, 14; EDRP, eq. 20, 21].
 
     Differs: the printed (21) has k_u for k_i.
@@ -222,7 +222,7 @@ def _streams_follow_by_sums(model: Model) -> None:
                 model.program.require(0.0, np.append(row, column), np.append(np.ones(len(row)), -1.0), 0.0)
 
 
-def _streams_follow_by_pairs(model: Model) -> None:
+def _streams_follow_by_pairs(model: MilpModel) -> None:
     """y <= x_i, y <= x_j, y >= x_i + x_j - 1: the formulation that ODP says is ten times slower [ODP 4.2]."""
     for y, (i, j) in zip(model.y, model.instance.edges.tolist(), strict=True):
         for (row, column), pair in np.ndenumerate(y):
@@ -232,14 +232,14 @@ def _streams_follow_by_pairs(model: Model) -> None:
             model.program.require(-1.0, [pair, source, target], [1.0, -1.0, -1.0])
 
 
-def _told(model: Model, solution: Solution, effort: Effort, progress: Progress) -> Outcome:
+def _told(model: MilpModel, solution: Solution, effort: Effort, progress: Progress) -> Outcome:
     """HiGHS's answer in the objective's own terms."""
     instance = model.instance
     bound = None
     if isfinite(solution.bound):
         bound = instance.own_terms(solution.bound + instance.coefficients.constant)
     if solution.values is None:
-        return Outcome(Status.NO_ANSWER, bound=bound, effort=effort)
+        return Outcome(PlanStatus.NO_ANSWER, bound=bound, effort=effort)
     values = solution.values
     rows = [int(np.argmax(values[x])) for x in model.x]
     chosen = [options.chosen(row) for options, row in zip(model.candidates, rows, strict=True)]

@@ -25,7 +25,7 @@ class Guard(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ReplicaBounds:
     """Never fewer, never more, whatever the operator itself allows."""
 
     name: ClassVar[str] = "bounds"

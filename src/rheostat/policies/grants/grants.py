@@ -26,7 +26,7 @@ class Granted:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class GrantSituation:
     """What an application manager sees of its application when it grants."""
 
     at_seconds: float
@@ -49,7 +49,7 @@ class Granting(Protocol[Memory]):
         """What is remembered before anything was seen."""
         ...
 
-    def grant(self, requests: Sequence[Request], seen: Situation, memory: Memory) -> tuple[Granted, Memory]:
+    def grant(self, requests: Sequence[Request], seen: GrantSituation, memory: Memory) -> tuple[Granted, Memory]:
         """Goes through the requests in their order. It is called in every period, also with none."""
         ...
 
@@ -68,7 +68,7 @@ class GrantAll(Forgetful):
 
     name: ClassVar[str] = "all"
 
-    def grant(self, requests: Sequence[Request], seen: Situation, memory: None) -> tuple[Granted, None]:  # noqa: ARG002
+    def grant(self, requests: Sequence[Request], seen: GrantSituation, memory: None) -> tuple[Granted, None]:  # noqa: ARG002
         """All of them."""
         return Granted(tuple(requests)), memory
 
@@ -85,7 +85,7 @@ class DryRun:
         """What the other remembers."""
         return self.granting.begin()
 
-    def grant(self, requests: Sequence[Request], seen: Situation, memory: Any) -> tuple[Granted, Any]:
+    def grant(self, requests: Sequence[Request], seen: GrantSituation, memory: Any) -> tuple[Granted, Any]:
         """Nothing, and what it would have been."""
         granted, memory = self.granting.grant(requests, seen, memory)
         refused = tuple(Refusal(request, self.name, "this would be done") for request in granted.requests)
@@ -119,7 +119,7 @@ class Quota:
         """What the other remembers."""
         return self.granting.begin()
 
-    def grant(self, requests: Sequence[Request], seen: Situation, memory: Any) -> tuple[Granted, Any]:
+    def grant(self, requests: Sequence[Request], seen: GrantSituation, memory: Any) -> tuple[Granted, Any]:
         """What fits goes on to the other. What a scale-in would free counts only when it is free."""
         used, fitting, refused = seen.replicas, [], []
         for request in requests:

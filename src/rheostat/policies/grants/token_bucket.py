@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from rheostat.model.graph.reconfiguration import ChangeKind
 from rheostat.policies.contract.policy_views import Plain
 from rheostat.policies.contract.requests import Refusal, Request
-from rheostat.policies.grants.grants import Granted, Situation
+from rheostat.policies.grants.grants import Granted, GrantSituation
 
 
 class Token(StrEnum):
@@ -74,7 +74,7 @@ class TokenBucket:
         """Empty."""
         return Bucket()
 
-    def refilled(self, bucket: Bucket, seen: Situation) -> Bucket:
+    def refilled(self, bucket: Bucket, seen: GrantSituation) -> Bucket:
         """With the token that is due by now, if one is and the response time calls for it.
 
         A token of the other kind pops all that are there; a full bucket pops its oldest, which is as good as the new.
@@ -97,7 +97,7 @@ class TokenBucket:
             return None
         return Token.HIGH if response_ms > self.high_ms else Token.LOW
 
-    def grant(self, requests: Sequence[Request], seen: Situation, memory: Bucket) -> tuple[Granted, Bucket]:
+    def grant(self, requests: Sequence[Request], seen: GrantSituation, memory: Bucket) -> tuple[Granted, Bucket]:
         """In their order, while tokens last; what is urgent needs none."""
         bucket = self.refilled(memory, seen)
         granted, refused = [], []
@@ -110,7 +110,7 @@ class TokenBucket:
                 granted.append(request)
         return Granted(tuple(granted), tuple(refused)), bucket
 
-    def _why(self, request: Request, bucket: Bucket, seen: Situation) -> str:
+    def _why(self, request: Request, bucket: Bucket, seen: GrantSituation) -> str:
         held = f"holds {bucket.count} {bucket.token}-tokens" if bucket.token and bucket.count else "is empty"
         response = "not known" if seen.response_ms is None else f"{seen.response_ms:.0f} ms"
         return (

@@ -45,7 +45,7 @@ class HostView:
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
+class ReplicaMove:
     """One replica should move, or nothing should and why."""
 
     operator: str | None = None
@@ -74,14 +74,14 @@ class NodeMigration:
         if not 0 < self.threshold < 1:
             raise ValueError(f"need 0 < threshold < 1, got {self.threshold}")
 
-    def decide(self, view: HostView) -> Migration:
+    def decide(self, view: HostView) -> ReplicaMove:
         """What should move where. Chance is by node and moment: nothing needs to be remembered."""
         if view.utilization is None:
-            return Migration(reason="the utilization is not known")
+            return ReplicaMove(reason="the utilization is not known")
         if not is_overloaded(view.utilization, self.threshold):
-            return Migration(reason=f"it is {view.utilization:.0%} busy")
+            return ReplicaMove(reason=f"it is {view.utilization:.0%} busy")
         if not view.hosted:
-            return Migration(reason=f"it is {view.utilization:.0%} busy, but holds nothing that could move")
+            return ReplicaMove(reason=f"it is {view.utilization:.0%} busy, but holds nothing that could move")
         random = chance(self.seed, view.node, repr(view.at_seconds))
         operators, counts = zip(*view.hosted, strict=True)
         operator = random.choices(operators, weights=counts)[0]
@@ -92,9 +92,9 @@ class NodeMigration:
         ]
         target = self.placement.target(quiet, random)
         if target is None:
-            return Migration(reason=f"it is {view.utilization:.0%} busy, but no neighbour has room")
+            return ReplicaMove(reason=f"it is {view.utilization:.0%} busy, but no neighbour has room")
         reason = f"{view.node} is {view.utilization:.0%} busy, more than {self.threshold:.0%}"
-        return Migration(operator, target, migration_score(view.utilization, self.threshold), reason)
+        return ReplicaMove(operator, target, migration_score(view.utilization, self.threshold), reason)
 
 
 def is_overloaded(utilization: float, threshold: float) -> bool:

@@ -71,14 +71,14 @@ class Learner:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LearningStep:
     """Where the operator was when it was looked at last."""
 
     level: int
     replicas: int
 
 
-def action_taken(before: Step, view: OperatorView) -> int | None:
+def action_taken(before: LearningStep, view: OperatorView) -> int | None:
     """What was really done since: a request may have been refused, or a planner may have done more.
 
     None if it was none of the actions; nothing is learned from that.
@@ -149,11 +149,11 @@ def as_table(lists: Any) -> Table:
     return table
 
 
-def step_as_list(step: Step | None) -> Plain:
+def step_as_list(step: LearningStep | None) -> Plain:
     """For a journal."""
     return None if step is None else [step.level, step.replicas]
 
 
-def step_from_list(plain: Any) -> Step | None:
+def step_from_list(plain: Any) -> LearningStep | None:
     """The step that was saved."""
-    return None if plain is None else Step(*plain)
+    return None if plain is None else LearningStep(*plain)

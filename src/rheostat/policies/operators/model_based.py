@@ -15,7 +15,7 @@ from rheostat.policies.contract.policy_views import OperatorView, Plain
 from rheostat.policies.operators.learner import (
     ACTIONS,
     Learner,
-    Step,
+    LearningStep,
     Table,
     action_taken,
     allowed_actions,
@@ -33,7 +33,7 @@ from rheostat.policies.operators.period_cost import Weights, known_cost, unknown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Model:
+class LearnedModel:
     """What was learned so far."""
 
     moves: Table
@@ -42,7 +42,7 @@ class Model:
     """ĉ_u(s): [rate level, replicas - 1]."""
     values: Table
     """Q(s, a)."""
-    before: Step | None = None
+    before: LearningStep | None = None
     """The last state; None if it was not known."""
     greatest_gain: float = 0.0
     """Largest Q(s_h, 0) - Q(s_h, a) so far."""
@@ -68,16 +68,16 @@ class ModelBased(Learner):
         if self.sweeps < 1:
             raise ValueError(f"need sweeps >= 1, got {self}")
 
-    def begin(self) -> Model | None:
+    def begin(self) -> LearnedModel | None:
         """Nothing, not even how many replicas there can be."""
         return None
 
-    def decide(self, view: OperatorView, memory: Model | None) -> tuple[Proposal, Model | None]:
+    def decide(self, view: OperatorView, memory: LearnedModel | None) -> tuple[Proposal, LearnedModel | None]:
         """Learns from the last period, backs up the whole table, and takes the best action known."""
         if view.input_rate_tps is None or view.latency_ms is None:
             return hold(view, "rate or response time is not known"), memory and replace(memory, before=None)
         model = self._model(view, memory)
-        here = Step(self.level(view.input_rate_tps), view.replicas)
+        here = LearningStep(self.level(view.input_rate_tps), view.replicas)
         if model.before is not None:
             model = self._learned(model, model.before, here, view)
         values = model.values
@@ -89,13 +89,15 @@ class ModelBased(Learner):
         proposal = proposal_for(view, row, chosen, greatest, f"at {view.input_rate_tps:g} tuples/s")
         return proposal, replace(model, values=values, before=here, greatest_gain=greatest)
 
-    def _model(self, view: OperatorView, memory: Model | None) -> Model:
+    def _model(self, view: OperatorView, memory: LearnedModel | None) -> LearnedModel:
         replicas, levels = max(view.max_replicas, view.replicas), self.rate_levels + 1
         if memory is not None and memory.replicas >= replicas:
             return memory
-        return Model(np.zeros((levels, levels)), np.zeros((levels, replicas)), untried(levels, replicas))
+        return LearnedModel(np.zeros((levels, levels)), np.zeros((levels, replicas)), untried(levels, replicas))
 
-    def _learned(self, model: Model, before: Step, here: Step, view: OperatorView) -> Model:
+    def _learned(
+        self, model: LearnedModel, before: LearningStep, here: LearningStep, view: OperatorView
+    ) -> LearnedModel:
         moves = model.moves.copy()
         moves[before.level, here.level] += 1
         action = action_taken(before, view) or 0
@@ -106,7 +108,7 @@ class ModelBased(Learner):
         penalties[place] = updated_penalty(float(penalties[place]), paid, self.learning_rate)
         return replace(model, moves=moves, penalties=monotone(penalties, *place))
 
-    def saved(self, memory: Model | None) -> Plain:
+    def saved(self, memory: LearnedModel | None) -> Plain:
         """The three tables and where it is."""
         if memory is None:
             return None
@@ -119,14 +121,14 @@ class ModelBased(Learner):
             "greatest_gain": memory.greatest_gain,
         }
 
-    def loaded(self, plain: Any) -> Model | None:
+    def loaded(self, plain: Any) -> LearnedModel | None:
         """What was saved."""
         if plain is None:
             return None
         self.check_states(plain)
         moves, penalties = np.array(plain["moves"], dtype=float), np.array(plain["penalties"], dtype=float)
         before = step_from_list(plain["before"])
-        return Model(moves, penalties, as_table(plain["values"]), before, plain["greatest_gain"])
+        return LearnedModel(moves, penalties, as_table(plain["values"]), before, plain["greatest_gain"])
 
 
 def transition_estimates(moves: Table) -> Table:

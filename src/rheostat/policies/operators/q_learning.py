@@ -8,7 +8,7 @@ from rheostat.policies.contract.policy_views import OperatorView, Plain
 from rheostat.policies.operators.learner import (
     ACTIONS,
     Learner,
-    Step,
+    LearningStep,
     Table,
     action_taken,
     allowed_actions,
@@ -29,7 +29,7 @@ class QMemory:
 
     values: Table | None = None
     """Q(s, a); None until the number of replicas is known."""
-    before: Step | None = None
+    before: LearningStep | None = None
     """The last state; None if it was not known."""
     steps: int = 0
     """Decisions so far: the source of chance."""
@@ -67,7 +67,7 @@ class QLearning(Learner):
         if view.input_rate_tps is None or view.latency_ms is None:
             return hold(view, "rate or response time is not known"), replace(memory, before=None)
         values = self._values(view, memory)
-        here = Step(self.level(view.input_rate_tps), view.replicas)
+        here = LearningStep(self.level(view.input_rate_tps), view.replicas)
         action = None if memory.before is None else self._action(memory, memory.before, view)
         if memory.before is not None and action is not None:
             values = self._learned(values, memory.before, action, here, view)
@@ -81,7 +81,7 @@ class QLearning(Learner):
         proposal = proposal_for(view, row, chosen, greatest, why)
         return proposal, QMemory(values, here, memory.steps + 1, greatest, ACTIONS[chosen])
 
-    def _action(self, memory: QMemory, before: Step, view: OperatorView) -> int | None:
+    def _action(self, memory: QMemory, before: LearningStep, view: OperatorView) -> int | None:
         """The one to learn of. One that was asked for and another one done, by a planner say, is none."""
         done = action_taken(before, view)
         return memory.asked if self.books_refused and done == 0 else done
@@ -92,7 +92,9 @@ class QLearning(Learner):
             return memory.values
         return untried(self.rate_levels + 1, replicas)
 
-    def _learned(self, values: Table, before: Step, action: int, here: Step, view: OperatorView) -> Table:
+    def _learned(
+        self, values: Table, before: LearningStep, action: int, here: LearningStep, view: OperatorView
+    ) -> Table:
         place = (before.level, before.replicas - 1, ACTIONS.index(action))
         following = float(values[here.level, here.replicas - 1].min())
         learned = values.copy()

@@ -22,13 +22,13 @@ from pyspark.sql import SparkSession
 
 from rheostat.model.documents import read_application
 from rheostat.runtime.agent.agent_api import agent_app
-from rheostat.runtime.agent.host_managers import OutpostHost
+from rheostat.runtime.agent.host_managers import HostManagers
 from rheostat.runtime.agent.warm_up import rehearsed
 from rheostat.runtime.nodes.agent_address import TAKEN, TOKEN_VARIABLE, claimed, clear_leftovers, tell_address
 from rheostat.runtime.nodes.remote_node import PEER_HEADER
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.columns import Columns
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.query.schema_discovery import discover
 from rheostat.runtime.spark.session import create_session, has_ended
 from rheostat.runtime.spark.spark_settings import SparkSettings
@@ -55,7 +55,7 @@ def main() -> None:
         sys.stderr.write(f"node {chosen.node} has an agent already\n")
         sys.exit(TAKEN)
     clear_leftovers(chosen.root, chosen.node)
-    Layout(chosen.root).scratch(chosen.node).mkdir(parents=True)
+    RunPaths(chosen.root).scratch(chosen.node).mkdir(parents=True)
     listening = socket.create_server(("127.0.0.1", 0))
     # Small answers at once: waiting to fill a packet would cost 40 ms a call.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -71,16 +71,16 @@ def main() -> None:
         place.write_text(text)
         return discover(spark, read_application(place))
 
-    outpost = OutpostHost(node, chosen.root)
+    outpost = HostManagers(node, chosen.root)
     warm = threading.Event()
-    heard = Heard(agent_app(node, token, chosen.root, columns, outpost.exchange, is_warm=warm.is_set))
+    heard = ControllerWatch(agent_app(node, token, chosen.root, columns, outpost.exchange, is_warm=warm.is_set))
     server = uvicorn.Server(uvicorn.Config(heard, log_level="error", access_log=False))
     # Once more: now there are Python workers to be tidied up after.
     tell_address(chosen.root, chosen.node, listening.getsockname()[1], token, up=True)
     if chosen.linger:
         threading.Thread(target=_end_when_forgotten, args=(heard, chosen.linger, server), daemon=True).start()
     if settings.is_local:
-        folder = Layout(chosen.root).scratch(chosen.node) / "rehearsal"
+        folder = RunPaths(chosen.root).scratch(chosen.node) / "rehearsal"
         threading.Thread(target=_rehearse_when_idle, args=(node, spark, folder, warm), daemon=True).start()
     else:
         warm.set()
@@ -112,7 +112,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-class Heard:
+class ControllerWatch:
     """Remembers when a controller last asked. Other nodes do not count: they would keep each other alive for ever."""
 
     def __init__(self, app: FastAPI) -> None:
@@ -177,7 +177,7 @@ def _end_with(pid: int, server: uvicorn.Server) -> None:
         time.sleep(0.5)
 
 
-def _end_when_forgotten(heard: Heard, seconds: float, server: uvicorn.Server) -> None:
+def _end_when_forgotten(heard: ControllerWatch, seconds: float, server: uvicorn.Server) -> None:
     while (silence := time.monotonic() - heard.at_seconds) < seconds:
         time.sleep(min(1.0, seconds - silence))
     server.should_exit = True

@@ -1,4 +1,4 @@
-"""The HTTP face of a node agent: the contract of `Node`, as JSON, for whoever has the token.
+"""The HTTP face of a node agent: the contract of `NodePort`, as JSON, for whoever has the token.
 
 Every route is named; everything else is refused. There is no way to send code or a path: operators come by import path
 from the agent's own installation, and all files lie below the directory the agent was started with.
@@ -15,7 +15,7 @@ from fastapi import Body, FastAPI
 from rheostat.model.graph.application import Application
 from rheostat.runtime.checkpoints.state_job import StateJob
 from rheostat.runtime.nodes.http_guard import guarded_app
-from rheostat.runtime.nodes.spark_node import Node
+from rheostat.runtime.nodes.spark_node import NodePort
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.instance_spec import InstanceSpec
 
@@ -30,7 +30,7 @@ def no_managers(_document: dict[str, Any]) -> dict[str, Any]:
 
 
 def agent_app(
-    node: Node,
+    node: NodePort,
     token: str,
     root: Path,
     discover: Callable[[str], dict[str, Columns]],

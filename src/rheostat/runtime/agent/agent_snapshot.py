@@ -15,11 +15,11 @@ from rheostat.model.network.resources import Infrastructure
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import PhysicalPlan
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 
 
 @dataclass(frozen=True)
-class Situation:
+class AgentSnapshot:
     """An application, its nodes, what runs on them, and how it is controlled."""
 
     application: Application
@@ -36,7 +36,7 @@ class Situation:
 
     def blueprint(self, root: Path) -> Blueprint:
         """For an agent with this directory."""
-        return Blueprint(self.application, self.infrastructure, Layout(root), self.columns, self.settings)
+        return Blueprint(self.application, self.infrastructure, RunPaths(root), self.columns, self.settings)
 
     def to_plain(self) -> dict[str, Any]:
         """As a document."""

@@ -12,27 +12,27 @@ from typing import Any
 
 from rheostat.control.loop.clocks import SystemClock
 from rheostat.control.loop.loop_thread import LoopThread
-from rheostat.control.remote.local_managers import Outpost
+from rheostat.control.remote.local_managers import LocalManagers
 from rheostat.control.remote.manager_messages import Orders
-from rheostat.control.remote.sample_queue import Feed
-from rheostat.runtime.agent.agent_snapshot import Situation, fingerprint
-from rheostat.runtime.metrics.collector import Monitor, MonitorSettings
+from rheostat.control.remote.sample_queue import SampleQueue
+from rheostat.runtime.agent.agent_snapshot import AgentSnapshot, fingerprint
+from rheostat.runtime.metrics.collector import CollectorSettings, MetricsCollector
 from rheostat.runtime.nodes.agent_address import address_of
 from rheostat.runtime.nodes.remote_node import RemoteNode
-from rheostat.runtime.nodes.spark_node import Node
+from rheostat.runtime.nodes.spark_node import NodePort
 from rheostat.runtime.plan.physical_plan import Instance
 
 
 class Peers:
     """The other nodes, reached as they tell in the shared directory; one that was started again has moved."""
 
-    def __init__(self, own: Node, root: Path) -> None:
+    def __init__(self, own: NodePort, root: Path) -> None:
         self._own, self._root = own, root
         self._known: dict[str, tuple[tuple[int, str], RemoteNode]] = {}
 
-    def among(self, names: list[str]) -> dict[str, Node]:
+    def among(self, names: list[str]) -> dict[str, NodePort]:
         """Those of these that can be reached, by name."""
-        found: dict[str, Node] = {}
+        found: dict[str, NodePort] = {}
         for name in names:
             peer = self._own if name == self._own.name else self._remote(name)
             if peer is not None:
@@ -57,16 +57,16 @@ class Looking:
 
     offset_seconds = 0.0
 
-    def __init__(self, node: Node, root: Path, situation: Situation) -> None:
+    def __init__(self, node: NodePort, root: Path, situation: AgentSnapshot) -> None:
         self.name = f"monitor on {node.name}"
         self.period_seconds = situation.sample_seconds
         self._root, self._peers = root, Peers(node, root)
         self.situation = situation
         self.concerns: frozenset[str] = frozenset()
-        self.feed = Feed(lambda: self.situation.plan.deployment, lambda: self.situation.infrastructure)
+        self.feed = SampleQueue(lambda: self.situation.plan.deployment, lambda: self.situation.infrastructure)
         # A little less than the period: it is the loop that keeps time.
-        settings = MonitorSettings(0.9 * situation.sample_seconds)
-        self._monitor = Monitor(situation.blueprint(root), {}, settings, self._place, self._is_concerned)
+        settings = CollectorSettings(0.9 * situation.sample_seconds)
+        self._monitor = MetricsCollector(situation.blueprint(root), {}, settings, self._place, self._is_concerned)
 
     def step(self, now_seconds: float) -> None:
         """Asks once."""
@@ -82,15 +82,15 @@ class Looking:
         return not self.concerns.isdisjoint(instance.operators)
 
 
-class OutpostHost:
+class HostManagers:
     """Takes orders from whichever controller there is, and lets the managers work in a thread."""
 
-    def __init__(self, node: Node, root: Path) -> None:
+    def __init__(self, node: NodePort, root: Path) -> None:
         self._node, self._root = node, root
         self._lock = threading.Lock()
         self._known = ""
         self._looking: Looking | None = None
-        self._outpost: Outpost | None = None
+        self._outpost: LocalManagers | None = None
         self._thread: LoopThread | None = None
 
     def exchange(self, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class OutpostHost:
 
     def _learn(self, plain: Mapping[str, Any]) -> None:
         """Managers stay who they are and remember what they know, unless they are to work otherwise."""
-        known = Situation.from_plain(plain, self._root / "nodes" / self._node.name)
+        known = AgentSnapshot.from_plain(plain, self._root / "nodes" / self._node.name)
         before = None if self._looking is None else self._looking.situation
         same = before is not None and (before.application, before.control, before.sample_seconds) == (
             known.application,
@@ -125,11 +125,11 @@ class OutpostHost:
             self._begin(known)
         self._known = fingerprint(plain)
 
-    def _begin(self, situation: Situation) -> None:
+    def _begin(self, situation: AgentSnapshot) -> None:
         if self._thread is not None:
             self._thread.stop()
         self._looking = looking = Looking(self._node, self._root, situation)
-        self._outpost = outpost = Outpost(self._node.name, situation.control, situation.application, looking.feed)
+        self._outpost = outpost = LocalManagers(self._node.name, situation.control, situation.application, looking.feed)
         self._thread = LoopThread("local managers", (looking, outpost), SystemClock(), outpost.complain)
         self._thread.start()
 

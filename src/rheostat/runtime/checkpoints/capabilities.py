@@ -13,7 +13,7 @@ from rheostat.runtime.checkpoints.checkpoint import Checkpoint
 from rheostat.runtime.checkpoints.state_operators import OperatorState
 
 
-class Way(StrEnum):
+class StateWay(StrEnum):
     """A way to move state."""
 
     REPARTITION = "repartition"
@@ -24,7 +24,7 @@ class Way(StrEnum):
     """Some key groups of some instances to a new one: split, merge, rebalance."""
 
 
-class Kind(StrEnum):
+class StateKind(StrEnum):
     """A kind of stateful operator."""
 
     AGGREGATION = "aggregation"
@@ -41,34 +41,34 @@ class Kind(StrEnum):
     UNKNOWN = "unknown"
 
 
-_KINDS: Mapping[str, Kind] = MappingProxyType(
+_KINDS: Mapping[str, StateKind] = MappingProxyType(
     {
-        "stateStoreSave": Kind.AGGREGATION,
-        "sessionWindowStateStoreSaveExec": Kind.SESSION_WINDOW,
-        "dedupe": Kind.DEDUPLICATION,
-        "dedupeWithinWatermark": Kind.DEDUPLICATION_WITHIN_WATERMARK,
-        "symmetricHashJoin": Kind.JOIN,
-        "flatMapGroupsWithState": Kind.MAP_GROUPS,
-        "applyInPandasWithState": Kind.MAP_GROUPS,
-        "transformWithStateExec": Kind.TRANSFORM,
-        "transformWithStateInPandasExec": Kind.TRANSFORM,
-        "transformWithStateInPySparkExec": Kind.TRANSFORM,
-        "globalLimit": Kind.GLOBAL_LIMIT,
+        "stateStoreSave": StateKind.AGGREGATION,
+        "sessionWindowStateStoreSaveExec": StateKind.SESSION_WINDOW,
+        "dedupe": StateKind.DEDUPLICATION,
+        "dedupeWithinWatermark": StateKind.DEDUPLICATION_WITHIN_WATERMARK,
+        "symmetricHashJoin": StateKind.JOIN,
+        "flatMapGroupsWithState": StateKind.MAP_GROUPS,
+        "applyInPandasWithState": StateKind.MAP_GROUPS,
+        "transformWithStateExec": StateKind.TRANSFORM,
+        "transformWithStateInPandasExec": StateKind.TRANSFORM,
+        "transformWithStateInPySparkExec": StateKind.TRANSFORM,
+        "globalLimit": StateKind.GLOBAL_LIMIT,
     }
 )
 """Spark's names of its operators, as they stand in the operator metadata."""
 
 _SINGLE = "its state is one row in one partition whatever the number of partitions is"
-_REFUSED: Mapping[tuple[Kind, Way], str] = MappingProxyType(
+_REFUSED: Mapping[tuple[StateKind, StateWay], str] = MappingProxyType(
     {
-        (Kind.GLOBAL_AGGREGATION, Way.REPARTITION): f"{_SINGLE}, and Spark's repartitioning would lose it",
-        (Kind.GLOBAL_AGGREGATION, Way.REBUILD): f"{_SINGLE}; it has no key to split by",
-        (Kind.GLOBAL_LIMIT, Way.REPARTITION): f"{_SINGLE}, and Spark refuses to repartition it",
-        (Kind.GLOBAL_LIMIT, Way.REBUILD): f"{_SINGLE}; it has no key to split by",
-        (Kind.STATELESS, Way.REPARTITION): "it has no state; start it with another number of partitions",
-        (Kind.STATELESS, Way.REBUILD): "it has no state; start it elsewhere with an edited offset",
-        (Kind.UNKNOWN, Way.REPARTITION): "its operator is not known here",
-        (Kind.UNKNOWN, Way.REBUILD): "its operator is not known here",
+        (StateKind.GLOBAL_AGGREGATION, StateWay.REPARTITION): f"{_SINGLE}, and Spark's repartitioning would lose it",
+        (StateKind.GLOBAL_AGGREGATION, StateWay.REBUILD): f"{_SINGLE}; it has no key to split by",
+        (StateKind.GLOBAL_LIMIT, StateWay.REPARTITION): f"{_SINGLE}, and Spark refuses to repartition it",
+        (StateKind.GLOBAL_LIMIT, StateWay.REBUILD): f"{_SINGLE}; it has no key to split by",
+        (StateKind.STATELESS, StateWay.REPARTITION): "it has no state; start it with another number of partitions",
+        (StateKind.STATELESS, StateWay.REBUILD): "it has no state; start it elsewhere with an edited offset",
+        (StateKind.UNKNOWN, StateWay.REPARTITION): "its operator is not known here",
+        (StateKind.UNKNOWN, StateWay.REBUILD): "its operator is not known here",
     }
 )
 
@@ -77,7 +77,7 @@ _REFUSED: Mapping[tuple[Kind, Way], str] = MappingProxyType(
 class Description:
     """What a checkpoint holds."""
 
-    kind: Kind
+    kind: StateKind
     operators: tuple[OperatorState, ...]
     partitions: int | None
     """State partitions of its last batch; None before the first."""
@@ -85,29 +85,29 @@ class Description:
     """Its last committed batch."""
 
 
-def kind_of(operator: OperatorState) -> Kind:
+def kind_of(operator: OperatorState) -> StateKind:
     """The kind of an operator found in a checkpoint."""
-    kind = _KINDS.get(operator.name, Kind.UNKNOWN)
-    return Kind.GLOBAL_AGGREGATION if kind is Kind.AGGREGATION and not operator.has_key else kind
+    kind = _KINDS.get(operator.name, StateKind.UNKNOWN)
+    return StateKind.GLOBAL_AGGREGATION if kind is StateKind.AGGREGATION and not operator.has_key else kind
 
 
 def describe(checkpoint: Checkpoint) -> Description:
     """What is in a checkpoint. With several stateful operators it is of unknown kind: a fragment has one at most."""
     operators = checkpoint.operators()
     kinds = {kind_of(operator) for operator in operators}
-    kind = Kind.STATELESS if not kinds else kinds.pop() if len(operators) == 1 else Kind.UNKNOWN
+    kind = StateKind.STATELESS if not kinds else kinds.pop() if len(operators) == 1 else StateKind.UNKNOWN
     last = checkpoint.last_committed
     return Description(kind, operators, None if last is None else checkpoint.planned(last).partitions, last)
 
 
-def why_not(kind: Kind, way: Way, output_mode: str = "append") -> str | None:
+def why_not(kind: StateKind, way: StateWay, output_mode: str = "append") -> str | None:
     """Why the state of a kind of operator cannot be moved this way; None if it can."""
-    if output_mode == "complete" and way is Way.REBUILD:
+    if output_mode == "complete" and way is StateWay.REBUILD:
         return "in complete mode every instance would write its own part as if it were the whole result"
     return _REFUSED.get((kind, way))
 
 
-def require(way: Way, checkpoint: Checkpoint) -> None:
+def require(way: StateWay, checkpoint: Checkpoint) -> None:
     """Refuses a change that the checkpoint's operator does not allow."""
     kind = describe(checkpoint).kind
     reason = why_not(kind, way)

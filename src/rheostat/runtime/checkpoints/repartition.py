@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pyspark.sql import SparkSession
 
 from rheostat.errors import CannotMove
-from rheostat.runtime.checkpoints.capabilities import Way, require
+from rheostat.runtime.checkpoints.capabilities import StateWay, require
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint
 from rheostat.runtime.spark.private_api import private, quiet_session, runs_on, uri
 
@@ -27,7 +27,7 @@ def repartition(spark: SparkSession, checkpoint: Checkpoint, partitions: int, re
         raise ValueError(f"need at least one partition, got {partitions}")
     if runs_on(spark, checkpoint.path):
         raise CannotMove(str(checkpoint.path), "its query is running; stop it first")
-    require(Way.REPARTITION, checkpoint)
+    require(StateWay.REPARTITION, checkpoint)
     _settle(spark, checkpoint, replay)
     last = checkpoint.last_committed
     if last is None:

@@ -25,7 +25,7 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from rheostat.errors import CannotMove
 from rheostat.runtime.checkpoints import completion as construction
 from rheostat.runtime.checkpoints import durable_files as durable
-from rheostat.runtime.checkpoints.capabilities import Way, require
+from rheostat.runtime.checkpoints.capabilities import StateWay, require
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint, copy_skeleton
 from rheostat.runtime.checkpoints.log_entries import NO_OFFSET, CommittedBatch, PlannedBatch
 from rheostat.runtime.checkpoints.state_keys import PARTITION_KEY, Key, among
@@ -112,7 +112,7 @@ def _taken(child: Child, parents: Sequence[Parent]) -> list[Source | None]:
     taken = [source_at(parent) for parent in parents]
     for source in taken:
         if source is not None:
-            require(Way.REBUILD, source.checkpoint)
+            require(StateWay.REBUILD, source.checkpoint)
     if not any(taken):
         raise CannotMove(str(child.target), "none of its parents has finished a batch; start it without a checkpoint")
     return taken

@@ -7,7 +7,7 @@ from math import floor, isfinite
 from typing import Any
 
 from rheostat.model.graph.rate_curve import Curve, parse_curve
-from rheostat.runtime.ends.pace import CATCH_UP_SECONDS, Limits, Pace, limits_of
+from rheostat.runtime.ends.pace import CATCH_UP_SECONDS, Pace, PaceLimits, limits_of
 from rheostat.runtime.ends.seeded_random import Draw
 
 Generator = Callable[[Draw], tuple[Any, ...]]
@@ -42,7 +42,7 @@ class Generation:
 
     generator: Generator
     curve: Curve
-    limits: Limits
+    limits: PaceLimits
     seed: int = 0
     clockwork: Clockwork | None = None
     """None: rows have no event time."""

@@ -20,7 +20,7 @@ class Pace(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PaceLimits:
     """What every source of this package can be told."""
 
     pace: Pace = Pace.CLOCK
@@ -41,9 +41,9 @@ class Limits:
             raise ValueError(f"the total is not negative, got {self.total}")
 
 
-def limits_of(options: dict[str, str]) -> Limits:
+def limits_of(options: dict[str, str]) -> PaceLimits:
     """Limits from the options of a data source; 0 and absent mean no limit."""
-    return Limits(
+    return PaceLimits(
         Pace(options.get("pace", Pace.CLOCK)),
         int(options.get("rows_per_batch", "0")) or None,
         int(options.get("replicas", "1")),

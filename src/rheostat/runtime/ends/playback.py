@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
 
-from rheostat.runtime.ends.pace import CATCH_UP_SECONDS, Limits, Pace, even_parts
-from rheostat.runtime.ends.recordings import Place, Recording
+from rheostat.runtime.ends.pace import CATCH_UP_SECONDS, Pace, PaceLimits, even_parts
+from rheostat.runtime.ends.recordings import Place, RecordedFiles
 from rheostat.runtime.ends.seeded_random import Draw
 
 
@@ -48,7 +48,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class PlaybackStretch:
     """Neighbouring rows of a recording."""
 
     spot: Spot
@@ -59,8 +59,8 @@ class Stretch:
 class Playback:
     """A recording played at a speed. `limits.total` and `limits.rows_per_batch` count recorded rows."""
 
-    recording: Recording
-    limits: Limits
+    recording: RecordedFiles
+    limits: PaceLimits
     speed_up: float = 1.0
     """Seconds of event time per second."""
     copies: int = 1
@@ -93,7 +93,7 @@ class Playback:
             reached = following
         return reached
 
-    def stretches(self, start: Spot, end: Spot) -> list[Stretch]:
+    def stretches(self, start: Spot, end: Spot) -> list[PlaybackStretch]:
         """The rows between two spots, in as many parts as there are replicas."""
         parts = list(even_parts(start.rows, end.rows, self.limits.replicas))
         cuts = {low for low, _ in parts}
@@ -103,9 +103,9 @@ class Playback:
                 break
             if spot.rows in cuts:
                 spots[spot.rows] = spot
-        return [Stretch(spots[low], high - low) for low, high in parts]
+        return [PlaybackStretch(spots[low], high - low) for low, high in parts]
 
-    def times(self, stretch: Stretch) -> list[int]:
+    def times(self, stretch: PlaybackStretch) -> list[int]:
         """Event times of the rows of a stretch, copies included, in order."""
         clocks = []
         for spot in self._from(stretch.spot):

@@ -82,7 +82,7 @@ class RateSource(DataSource):
 
 
 @dataclass
-class Rows(InputPartition):
+class RowRange(InputPartition):
     """The rows [start, end)."""
 
     start: int
@@ -97,7 +97,7 @@ class RateBatch(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         """All rows, in as many parts as there are replicas."""
-        return [Rows(*part) for part in even_parts(0, int(self._generation.end), self._generation.limits.replicas)]
+        return [RowRange(*part) for part in even_parts(0, int(self._generation.end), self._generation.limits.replicas)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one part."""
@@ -142,7 +142,7 @@ class RateStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The rows of a batch, in as many parts as there are replicas."""
-        return [Rows(*part) for part in even_parts(start["rows"], end["rows"], self._generation.limits.replicas)]
+        return [RowRange(*part) for part in even_parts(start["rows"], end["rows"], self._generation.limits.replicas)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one part."""
@@ -153,7 +153,7 @@ class RateStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def _arrow(generation: Generation, schema: StructType, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-    if not isinstance(partition, Rows):
+    if not isinstance(partition, RowRange):
         raise TypeError(f"not a part of a rate source: {partition}")
     fields = to_arrow_schema(schema, timezone="UTC")
     for start in range(partition.start, partition.end, ROWS_PER_ARROW_BATCH):

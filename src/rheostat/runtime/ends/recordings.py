@@ -26,7 +26,7 @@ class Place:
     at: int = 0
 
 
-class Recording(ABC):
+class RecordedFiles(ABC):
     """Rows in one or more files, which follow each other in the order of their names."""
 
     def __init__(self, path: str) -> None:
@@ -45,7 +45,7 @@ class Recording(ABC):
     def _times(self, number: int, at: int) -> Iterator[tuple[Place, int | None]]: ...
 
 
-class TextRecording(Recording):
+class TextRecording(RecordedFiles):
     """One row a line; blank lines are no rows."""
 
     def __init__(self, path: str, *, header: bool = False) -> None:
@@ -103,7 +103,7 @@ class JsonRecording(TextRecording):
             return None
 
 
-class ParquetRecording(Recording):
+class ParquetRecording(RecordedFiles):
     """A table."""
 
     def __init__(self, path: str, column: str) -> None:

@@ -27,8 +27,8 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import IntegerType, StringType, StructType, TimestampType
 
 from rheostat.runtime.ends.pace import limits_of
-from rheostat.runtime.ends.playback import Playback, Spot, Stretch
-from rheostat.runtime.ends.recordings import CsvRecording, JsonRecording, ParquetRecording, Recording
+from rheostat.runtime.ends.playback import Playback, PlaybackStretch, Spot
+from rheostat.runtime.ends.recordings import CsvRecording, JsonRecording, ParquetRecording, RecordedFiles
 from rheostat.runtime.spark.data_sources import register
 
 FORMAT = "rheostat-replay"
@@ -80,7 +80,7 @@ def playback_of(options: dict[str, str]) -> Playback:
     )
 
 
-def _recording(options: dict[str, str]) -> Recording:
+def _recording(options: dict[str, str]) -> RecordedFiles:
     path, column = options["path"], options["event_time"]
     match options["form"]:
         case "csv":
@@ -149,10 +149,10 @@ class ReplaySource(DataSource):
 
 
 @dataclass
-class Part(InputPartition):
+class ReplayPart(InputPartition):
     """What one task plays."""
 
-    stretch: Stretch
+    stretch: PlaybackStretch
 
 
 class ReplayStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -186,11 +186,11 @@ class ReplayStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The rows of a batch, in as many parts as there are replicas."""
         stretches = self._playback.stretches(Spot.from_document(start), Spot.from_document(end))
-        return [Part(stretch) for stretch in stretches]
+        return [ReplayPart(stretch) for stretch in stretches]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one part."""
-        if not isinstance(partition, Part):
+        if not isinstance(partition, ReplayPart):
             raise TypeError(f"not a part of a replay: {partition}")
         stretch, copies = partition.stretch, self._playback.copies
         found = self._playback.recording.rows(stretch.spot.place, stretch.rows)

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from rheostat.runtime.channels.log.consumers import committed
 from rheostat.runtime.channels.log.disk_log import DiskLog, Place
-from rheostat.runtime.channels.observe.backlog import Tail, Waiting, consumed, finished_before, waiting
+from rheostat.runtime.channels.observe.backlog import Backlog, UnorderedTail, consumed, finished_before, waiting
 from rheostat.runtime.channels.records.channel import Channel
 from rheostat.runtime.channels.records.manifest import Manifest
 from rheostat.runtime.channels.records.offset import Offset, parse_offset
 from rheostat.runtime.metrics.response_times import ResponseTimes
 from rheostat.runtime.plan.physical_plan import Instance
-from rheostat.runtime.query.progress_report import Batch
+from rheostat.runtime.query.progress_report import BatchReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Hops:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class PassedRows:
     """What the batches of an instance took out of one channel."""
 
     hops: Mapping[str, Hops]
@@ -47,13 +47,13 @@ class Passed:
 
 
 @dataclass(slots=True)
-class ChannelWatch:
+class ChannelProbe:
     """Remembers what was read of each channel."""
 
     _logs: dict[Path, DiskLog] = field(default_factory=dict)
     _offsets: dict[Path, Mapping[str, list[Offset]]] = field(default_factory=dict)
     _done: dict[tuple[Path, str], Place] = field(default_factory=dict)
-    _tails: dict[Path, Tail] = field(default_factory=dict)
+    _tails: dict[Path, UnorderedTail] = field(default_factory=dict)
 
     def look(self, channels: Iterable[Channel]) -> None:
         """Begins a period: what all consumers are done with now. What they were done with before is forgotten."""
@@ -68,12 +68,12 @@ class ChannelWatch:
                 if (now := finished_before(everybody, producer)) is not None:
                     self._done[channel.path, producer] = now
 
-    def waiting(self, channel: Channel, instance: Instance) -> Waiting:
+    def waiting(self, channel: Channel, instance: Instance) -> Backlog:
         """What an instance has before it in a channel."""
         offsets = self._offsets[channel.path].get(instance.head, [])
         return waiting(self._logs[channel.path], offsets, instance.groups)
 
-    def passed(self, channel: Channel, batches: Iterable[Batch]) -> Passed:
+    def passed(self, channel: Channel, batches: Iterable[BatchReport]) -> PassedRows:
         """What these batches consumed of a channel."""
         hops: dict[str, Hops] = {}
         responses = []
@@ -83,16 +83,16 @@ class ChannelWatch:
                 took = max(0.0, finished_ms - manifest.published_ms)
                 hops[producer] = hops.get(producer, Hops()) + Hops(manifest.rows, manifest.rows * took)
                 responses.append(ResponseTimes.of(manifest.ingest, finished_ms))
-        return Passed(hops, ResponseTimes.merged(responses))
+        return PassedRows(hops, ResponseTimes.merged(responses))
 
     def results(self, channel: Channel, since_ms: float) -> ResponseTimes:
         """Response times of what a results sink has received since the last period."""
-        tail = self._tails.setdefault(channel.path, Tail(DiskLog(channel)))
+        tail = self._tails.setdefault(channel.path, UnorderedTail(DiskLog(channel)))
         return ResponseTimes.merged(
             ResponseTimes.of(manifest.ingest, manifest.published_ms) for manifest in tail.fresh(since_ms)
         )
 
-    def _consumed(self, channel: Channel, batch: Batch) -> Iterable[tuple[str, Manifest]]:
+    def _consumed(self, channel: Channel, batch: BatchReport) -> Iterable[tuple[str, Manifest]]:
         read = batch.read_of(channel.name)
         if read is None or read.end == read.start:
             return ()

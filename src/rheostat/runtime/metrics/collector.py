@@ -12,12 +12,12 @@ from rheostat.errors import RuntimeFault
 from rheostat.model.graph.application import RESULTS_SINK, Kind
 from rheostat.model.observation import Sample, Subject
 from rheostat.runtime.metrics.batch_cost import BatchCost
-from rheostat.runtime.metrics.channel_probe import ChannelWatch, Hops
-from rheostat.runtime.metrics.instance_rates import IDLE_MS, Chain, Flow, Flowed, together
-from rheostat.runtime.metrics.node_probe import Answers, Figures, NodeWatch, slots_used
+from rheostat.runtime.metrics.channel_probe import ChannelProbe, Hops
+from rheostat.runtime.metrics.instance_rates import IDLE_MS, InstanceRates, MeasuredRates, OperatorChain, together
+from rheostat.runtime.metrics.node_probe import Figures, NodeAnswers, NodeProbe, slots_used
 from rheostat.runtime.metrics.response_times import ResponseTimes
-from rheostat.runtime.metrics.stalls import Doing, Patience, Symptom, Watch, silent_nodes
-from rheostat.runtime.nodes.spark_node import Node
+from rheostat.runtime.metrics.stalls import InstanceState, StallPatience, StallWatch, Symptom, silent_nodes
+from rheostat.runtime.nodes.spark_node import NodePort
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 from rheostat.runtime.plan.physical_plan import Instance, PhysicalPlan
@@ -28,7 +28,7 @@ FAR_BEHIND_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class MonitorSettings:
+class CollectorSettings:
     """How often and how closely an application is watched."""
 
     period_seconds: float = 5.0
@@ -37,7 +37,7 @@ class MonitorSettings:
     """A node that answers within this answers in time."""
     silence_seconds: float = 10.0
     """A node that has not answered for so long is silent."""
-    patience: Patience = Patience()
+    patience: StallPatience = StallPatience()
 
     def __post_init__(self) -> None:
         """Refuses periods that are none."""
@@ -51,7 +51,7 @@ class _Period:
 
     now: float
     figures: Figures
-    doings: list[Doing] = field(default_factory=list)
+    doings: list[InstanceState] = field(default_factory=list)
     responses: list[ResponseTimes] = field(default_factory=list)
     hops: dict[Subject, Hops] = field(default_factory=dict)
     _operators: dict[str, list[Mapping[str, float]]] = field(default_factory=dict)
@@ -96,30 +96,30 @@ def more_to_do(read_tps: float, arriving_tps: float) -> float:
     return max(1.0, arriving_tps / read_tps) if read_tps > 0 else 1.0
 
 
-class Monitor:
+class MetricsCollector:
     """Watches one application on its nodes."""
 
     def __init__(
         self,
         blueprint: Blueprint,
-        nodes: Mapping[str, Node],
-        settings: MonitorSettings | None = None,
+        nodes: Mapping[str, NodePort],
+        settings: CollectorSettings | None = None,
         place: Callable[[Instance], str] = lambda instance: instance.node,
         concerns: Callable[[Instance], bool] | None = None,
     ) -> None:
         """With `concerns` only those instances are looked at, and not the results: for managers with a local view."""
-        self.settings = settings or MonitorSettings()
+        self.settings = settings or CollectorSettings()
         self.symptoms: tuple[Symptom, ...] = ()
         """What was wrong when the last samples were taken."""
         self.blueprint, self.nodes, self._place = blueprint, nodes, place
         self._concerns = concerns
         self._last: float | None = None
-        self._flows: dict[int, Flow] = {}
+        self._flows: dict[int, InstanceRates] = {}
         self._costs: dict[tuple[str, ...], BatchCost] = {}
         """What batches of a chain cost, for its next instances."""
         self._cpu_seconds: dict[tuple[str, str], float] = {}
         """Processor time in each operator's own code on each node since the start."""
-        self._node_watch, self._channels, self._watch = NodeWatch(), ChannelWatch(), Watch()
+        self._node_watch, self._channels, self._watch = NodeProbe(), ChannelProbe(), StallWatch()
 
     def samples(self, plan: PhysicalPlan, now_seconds: float) -> list[Sample]:
         """What was measured since the last call; empty until the period is over."""
@@ -139,20 +139,21 @@ class Monitor:
         self.symptoms = self._judged(period)
         return period.samples(Counter(name for instance in plan.instances for name in instance.operators))
 
-    def _look_at_instances(self, period: _Period, plan: PhysicalPlan, answers: Answers) -> None:
+    def _look_at_instances(self, period: _Period, plan: PhysicalPlan, answers: NodeAnswers) -> None:
         instances = [i for i in plan.instances if self._concerns is None or self._concerns(i)]
         self._channels.look({c.path: c for i in instances for c in self.blueprint.inputs_of(i)}.values())
         for flow in self._flows.values():
             if (work := flow.work()) is not None and work.is_significant:
                 flow.before = self._costs[flow.chain.operators] = work
         self._flows = {
-            i.number: self._flows.get(i.number) or Flow(self._chain(i), self._costs.get(i.operators)) for i in instances
+            i.number: self._flows.get(i.number) or InstanceRates(self._chain(i), self._costs.get(i.operators))
+            for i in instances
         }
         nodes = {instance.producer: instance.node for instance in plan.instances}
         for instance in instances:
             reached = self._place(instance) in answers.reached
             status = answers.statuses.get(instance.name, InstanceStatus(instance.name, "stopped"))
-            flowed = self._flowed(period, instance, status) if reached else Flowed()
+            flowed = self._flowed(period, instance, status) if reached else MeasuredRates()
             waits = self._waits(period, instance)
             more, lag_seconds = self._behind(instance, flowed, waits)
             arriving = waits.pop("arriving", 0.0)
@@ -177,22 +178,22 @@ class Monitor:
             if reached:
                 subject = Subject.instance(instance.head, instance.node)
                 behind = waits or flowed.figures.get(instance.head, {})
-                doing = Doing(subject, status, int(behind.get("backlog", 0)), behind.get("lag_seconds", 0.0))
+                doing = InstanceState(subject, status, int(behind.get("backlog", 0)), behind.get("lag_seconds", 0.0))
                 period.doings.append(doing)
 
-    def _behind(self, instance: Instance, flowed: Flowed, waits: Mapping[str, float]) -> tuple[float, float]:
+    def _behind(self, instance: Instance, flowed: MeasuredRates, waits: Mapping[str, float]) -> tuple[float, float]:
         """How many times as much it would have to read, and for how long the oldest of that has waited."""
         if self.blueprint.application.inputs[instance.head]:
             return more_to_do(flowed.read_tps, waits["arriving"]), waits["lag_seconds"]
         source = flowed.figures.get(instance.head, {})
         return more_to_do(flowed.read_tps, source.get("input_rate", 0.0)), source.get("lag_seconds", 0.0)
 
-    def _flowed(self, period: _Period, instance: Instance, status: InstanceStatus) -> Flowed:
+    def _flowed(self, period: _Period, instance: Instance, status: InstanceStatus) -> MeasuredRates:
         flow = self._flows[instance.number]
         try:
             reports = self.nodes[self._place(instance)].progress(instance.name, flow.last_batch)
         except RuntimeFault:
-            return Flowed()
+            return MeasuredRates()
         # Between two triggers everybody is idle; who has done nothing for longer has nothing to do.
         quiet = max(self.settings.period_seconds, 2 * self.blueprint.settings.trigger_ms / 1000)
         is_idle = status.state == "running" and status.planned == status.committed
@@ -217,14 +218,14 @@ class Monitor:
             for node, used in on.items():
                 period.add(Subject.instance(name, node), {"cpu_seconds": used})
 
-    def _add_rates(self, period: _Period, flowed: Flowed) -> None:
+    def _add_rates(self, period: _Period, flowed: MeasuredRates) -> None:
         for (source, target), rate in flowed.received.items():
             period.add_stream(source, target, "input_rate", rate)
         for name, rate in flowed.emitted.items():
             for stream in self.blueprint.application.outputs[name]:
                 period.add_stream(name, stream.target, "output_rate", rate)
 
-    def _add_hops(self, period: _Period, instance: Instance, flowed: Flowed, nodes: Mapping[str, str]) -> None:
+    def _add_hops(self, period: _Period, instance: Instance, flowed: MeasuredRates, nodes: Mapping[str, str]) -> None:
         streams = self.blueprint.application.inputs[instance.head]
         writes_channels = bool(self.blueprint.outputs_of(instance))
         for number, channel in enumerate(self.blueprint.inputs_of(instance)):
@@ -251,12 +252,12 @@ class Monitor:
         silent: Iterable[Symptom] = silent_nodes(ages, period.now, self.settings.silence_seconds)
         return (*silent, *self._watch.symptoms(period.doings, period.now))
 
-    def _chain(self, instance: Instance) -> Chain:
+    def _chain(self, instance: Instance) -> OperatorChain:
         application = self.blueprint.application
         stateful = [name for name in instance.operators if application.by_name[name].is_stateful]
         sources = (stream.source for stream in application.inputs[instance.head])
         channels = (channel.name for channel in self.blueprint.inputs_of(instance))
-        return Chain(
+        return OperatorChain(
             instance.operators,
             instance.replicas,
             dict(zip(sources, channels, strict=True)),

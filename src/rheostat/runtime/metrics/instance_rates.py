@@ -20,7 +20,7 @@ from rheostat.runtime.metrics.batch_cost import (
     shares_of,
     timed_inside,
 )
-from rheostat.runtime.query.progress_report import Batch, Ledger, Worked
+from rheostat.runtime.query.progress_report import BatchReport, CodeTime, CountedBatches
 from rheostat.runtime.query.row_counts import into, out_of
 
 BATCHES_FITTED = 300
@@ -32,7 +32,7 @@ IDLE_MS = 1000.0
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class OperatorChain:
     """The operators of an instance and what they are connected to."""
 
     operators: tuple[str, ...]
@@ -46,13 +46,13 @@ class Chain:
     ends_in_results: bool = False
     """The last operator keeps what it is given: it takes in what the sink of the query is given."""
 
-    def received(self, batch: Batch) -> dict[tuple[str, str], int | None]:
+    def received(self, batch: BatchReport) -> dict[tuple[str, str], int | None]:
         """Rows by stream (source, target) that a batch moved into operators, also inside the chain."""
         head = self.operators[0]
         found = {(source, head): self._taken(source, batch) for source in self.inputs}
         return found | {(a, b): self._into(b, batch) for a, b in pairwise(self.operators)}
 
-    def rows_in(self, operator: str, batch: Batch) -> int | None:
+    def rows_in(self, operator: str, batch: BatchReport) -> int | None:
         """Rows an operator took in; of a source, what it brought."""
         if operator != self.operators[0]:
             return self._into(operator, batch)
@@ -60,7 +60,7 @@ class Chain:
             return batch.rows_read
         return _sum([self._taken(source, batch) for source in self.inputs])
 
-    def rows_out(self, operator: str, batch: Batch) -> int | None:
+    def rows_out(self, operator: str, batch: BatchReport) -> int | None:
         """Rows an operator emitted; None of a sink of the user's that tells nobody."""
         position = self.operators.index(operator) + 1
         if position < len(self.operators):
@@ -69,7 +69,7 @@ class Chain:
             return self._into(operator, batch)
         return batch.written
 
-    def _taken(self, source: str, batch: Batch) -> int | None:
+    def _taken(self, source: str, batch: BatchReport) -> int | None:
         """Observed where rows are read that are none (ticks of event time), else what Spark says was read."""
         observed = batch.counted.get(out_of(self.inputs[source]))
         if observed is not None:
@@ -77,16 +77,16 @@ class Chain:
         read = batch.read_of(self.inputs[source])
         return None if read is None else read.rows
 
-    def _into(self, operator: str, batch: Batch) -> int | None:
+    def _into(self, operator: str, batch: BatchReport) -> int | None:
         is_kept = self.ends_in_results and operator == self.operators[-1]
         return batch.written if is_kept and batch.written is not None else batch.rows(into(operator))
 
 
 @dataclass(frozen=True, slots=True)
-class Flowed:
+class MeasuredRates:
     """What one instance did in a period. What is not known is not there."""
 
-    batches: tuple[Batch, ...] = ()
+    batches: tuple[BatchReport, ...] = ()
     """The batches of the period, each in one period only."""
     received: Mapping[tuple[str, str], float] = field(default_factory=dict)
     """Tuples per second by stream (source, target)."""
@@ -101,17 +101,17 @@ class Flowed:
 
 
 @dataclass(slots=True)
-class Flow:
+class InstanceRates:
     """Counts one instance through its life."""
 
-    chain: Chain
+    chain: OperatorChain
     before: BatchCost | None = None
     """What a batch of the same operators cost when that was last known, without what comes beside the work."""
-    _ledger: Ledger = field(default_factory=Ledger)
+    _ledger: CountedBatches = field(default_factory=CountedBatches)
     _since: float | None = None
     """Up to when everything was counted."""
-    _recent: deque[Batch] = field(default_factory=lambda: deque(maxlen=BATCHES_FITTED))
-    _last: Batch | None = None
+    _recent: deque[BatchReport] = field(default_factory=lambda: deque(maxlen=BATCHES_FITTED))
+    _last: BatchReport | None = None
     """The last batch of the periods before."""
     _shares: Shares | None = None
     """Who causes how much of the cost, as far as that is known."""
@@ -121,7 +121,7 @@ class Flow:
         """The last batch that was counted."""
         return self._ledger.last()
 
-    def take(self, reports: Iterable[Mapping[str, Any]], idle_until: float | None = None) -> Flowed:
+    def take(self, reports: Iterable[Mapping[str, Any]], idle_until: float | None = None) -> MeasuredRates:
         """What the reports add. `idle_until`: the instance has nothing to do, and had not until then."""
         before = self.last_batch
         fresh = self._ledger.fresh(reports)
@@ -141,7 +141,7 @@ class Flow:
             self._since = since
         return self._flowed(fresh, counted, seconds)
 
-    def _flowed(self, fresh: Sequence[Batch], counted: Sequence[Batch], seconds: float) -> Flowed:
+    def _flowed(self, fresh: Sequence[BatchReport], counted: Sequence[BatchReport], seconds: float) -> MeasuredRates:
         received: dict[tuple[str, str], float] = {}
         inputs: dict[str, float] = {}
         emitted: dict[str, float] = {}
@@ -169,9 +169,9 @@ class Flow:
         if (latency := time_in_chain_ms(told, self.chain.idle_ms)) is not None:
             figures = {name: {**known, **self.part_of(name, latency)} for name, known in figures.items()}
         read_tps = inputs.get(self.chain.operators[0], 0.0)
-        return Flowed(tuple(fresh), received, emitted, figures, _cpu_seconds(fresh), read_tps)
+        return MeasuredRates(tuple(fresh), received, emitted, figures, _cpu_seconds(fresh), read_tps)
 
-    def _at_the_source(self, fresh: Sequence[Batch]) -> dict[str, float]:
+    def _at_the_source(self, fresh: Sequence[BatchReport]) -> dict[str, float]:
         """What a source has that was not read, what comes in there, and how far behind that is, where it tells.
 
         A query from source to sink has nothing else before it: what it reads is what it can do.
@@ -188,7 +188,7 @@ class Flow:
         return found
 
     def _figures(
-        self, name: str, fresh: Sequence[Batch], inputs: Mapping[str, float], emitted: Mapping[str, float]
+        self, name: str, fresh: Sequence[BatchReport], inputs: Mapping[str, float], emitted: Mapping[str, float]
     ) -> dict[str, float]:
         found = {"replicas": float(self.chain.replicas)}
         if name in inputs:
@@ -204,12 +204,12 @@ class Flow:
                 found["state_bytes"] = float(fresh[-1].state_bytes or 0)
         return found
 
-    def _with_the_one_before(self, fresh: Sequence[Batch]) -> list[Batch]:
+    def _with_the_one_before(self, fresh: Sequence[BatchReport]) -> list[BatchReport]:
         """A batch tells how long its rows had waited by the one before, which may be of the last period."""
         last = self._last
         return [last, *fresh] if last is not None and fresh[0].number == last.number + 1 else list(fresh)
 
-    def _own_code_ms(self, name: str, batches: Sequence[Batch]) -> float | None:
+    def _own_code_ms(self, name: str, batches: Sequence[BatchReport]) -> float | None:
         """Time in an operator's own Python code per tuple it took in; None if it has none or nothing came."""
         told = [batch for batch in batches if name in batch.own_code]
         rows = _sum([self.chain.rows_in(name, batch) for batch in told])
@@ -272,7 +272,7 @@ class Flow:
         for batch in reversed(self._recent):
             rows = self.chain.rows_in(self.chain.operators[0], batch)
             if rows and batch.own_code and len(found) < BATCHES_TIMED:
-                own_ms = tuple(batch.own_code.get(name, Worked()).by_partition for name in self.chain.operators)
+                own_ms = tuple(batch.own_code.get(name, CodeTime()).by_partition for name in self.chain.operators)
                 found.append(Timed(rows, batch.work_ms, own_ms))
         return found
 
@@ -286,7 +286,7 @@ class Flow:
         return found
 
 
-def time_in_chain_ms(batches: Sequence[Batch], idle_ms: float = IDLE_MS) -> float | None:
+def time_in_chain_ms(batches: Sequence[BatchReport], idle_ms: float = IDLE_MS) -> float | None:
     """Mean time of a row from its arrival to the commit of its batch; None if it cannot be told.
 
     Rows of a batch arrived evenly since the batch before was planned: on average half that time ago. Between two
@@ -301,7 +301,7 @@ def time_in_chain_ms(batches: Sequence[Batch], idle_ms: float = IDLE_MS) -> floa
     return sum((ms / 2 + b.duration_ms) * b.rows_read for ms, b in apart) / rows
 
 
-def _cpu_seconds(batches: Iterable[Batch]) -> dict[str, float]:
+def _cpu_seconds(batches: Iterable[BatchReport]) -> dict[str, float]:
     found: dict[str, float] = {}
     for batch in batches:
         for name, worked in batch.own_code.items():

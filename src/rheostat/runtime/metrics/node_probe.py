@@ -11,7 +11,7 @@ from rheostat.model.network.coordinates import Coordinate
 from rheostat.model.observation import Subject
 from rheostat.runtime.metrics.round_trips import CONTROLLER, RoundTrip, delays_ms, folded
 from rheostat.runtime.nodes.node_usage import Heartbeats, Usage
-from rheostat.runtime.nodes.spark_node import Node
+from rheostat.runtime.nodes.spark_node import NodePort
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 
@@ -19,7 +19,7 @@ Figures = dict[Subject, dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class NodeAnswers:
     """What the nodes said."""
 
     figures: Figures
@@ -30,7 +30,7 @@ class Answers:
 
 
 @dataclass(slots=True)
-class NodeWatch:
+class NodeProbe:
     """Remembers the heartbeats of all nodes and where they are."""
 
     _heartbeats: dict[str, Heartbeats] = field(default_factory=dict)
@@ -39,8 +39,8 @@ class NodeWatch:
     _random: Random = field(default_factory=lambda: Random(0))  # noqa: S311 - only breaks ties between coordinates
 
     def ask(
-        self, blueprint: Blueprint, nodes: Mapping[str, Node], heartbeat_seconds: float, now_seconds: float
-    ) -> Answers:
+        self, blueprint: Blueprint, nodes: Mapping[str, NodePort], heartbeat_seconds: float, now_seconds: float
+    ) -> NodeAnswers:
         """One round of questions. A node that does not answer is asked no more in this round."""
         figures: Figures = {}
         statuses: dict[str, InstanceStatus] = {}
@@ -65,14 +65,14 @@ class NodeWatch:
         self._coordinates = folded(self._coordinates, trips, self._random)
         for (u, v), delay in delays_ms(self._coordinates, nodes).items():
             figures[Subject.link(u, v)] = {"delay_ms": delay}
-        return Answers(figures, statuses, frozenset(reached))
+        return NodeAnswers(figures, statuses, frozenset(reached))
 
     def ages_seconds(self, now_seconds: float) -> dict[str, float]:
         """How long ago every node answered."""
         return {name: beats.age_seconds(now_seconds) for name, beats in self._heartbeats.items()}
 
 
-def _emulated(blueprint: Blueprint, nodes: Mapping[str, Node]) -> list[RoundTrip]:
+def _emulated(blueprint: Blueprint, nodes: Mapping[str, NodePort]) -> list[RoundTrip]:
     """In an emulated network, the emulated round trips are what would be measured."""
     if not blueprint.settings.emulate_network:
         return []

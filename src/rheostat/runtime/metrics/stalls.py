@@ -24,7 +24,7 @@ class Symptom:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class StallPatience:
     """How long something may go on before it is a symptom."""
 
     stall_seconds: float = 20.0
@@ -39,7 +39,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Doing:
+class InstanceState:
     """How an instance is doing at a moment."""
 
     subject: Subject
@@ -60,13 +60,13 @@ class _Standing:
 
 
 @dataclass(slots=True)
-class Watch:
+class StallWatch:
     """Remembers since when nothing has happened."""
 
-    patience: Patience = field(default_factory=Patience)
+    patience: StallPatience = field(default_factory=StallPatience)
     _standing: dict[Subject, _Standing] = field(default_factory=dict)
 
-    def symptoms(self, doings: Iterable[Doing], now_seconds: float) -> list[Symptom]:
+    def symptoms(self, doings: Iterable[InstanceState], now_seconds: float) -> list[Symptom]:
         """What is wrong with the instances now; one that is gone is forgotten."""
         found: list[Symptom] = []
         standing: dict[Subject, _Standing] = {}
@@ -77,7 +77,7 @@ class Watch:
         self._standing = standing
         return sorted(found)
 
-    def _of(self, doing: Doing, standing: _Standing, now_seconds: float) -> Iterable[Symptom]:
+    def _of(self, doing: InstanceState, standing: _Standing, now_seconds: float) -> Iterable[Symptom]:
         status, patience = doing.status, self.patience
         if status.state != "running":
             # A change stops instances for a while; one that failed needs no patience.
@@ -103,7 +103,7 @@ class Watch:
             yield Symptom(doing.subject, what, now_seconds - doing.lag_seconds)
 
 
-def _standing(doing: Doing, before: _Standing | None, now_seconds: float) -> _Standing:
+def _standing(doing: InstanceState, before: _Standing | None, now_seconds: float) -> _Standing:
     planned, committed = doing.status.planned, doing.status.committed
     if before is None or before.committed != committed:
         return _Standing(committed, planned, now_seconds, now_seconds, doing.backlog)

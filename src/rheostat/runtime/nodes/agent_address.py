@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.spark.forked_python import WORKERS_PREFIX, workers_folder
 
 TAKEN = 75
@@ -45,7 +45,7 @@ def claimed(root: Path, node: str) -> IO[str] | None:
 
 def clear_leftovers(root: Path, node: str) -> None:
     """Removes what an agent that was killed has left behind, and the way to it."""
-    shutil.rmtree(Layout(root).scratch(node), ignore_errors=True)
+    shutil.rmtree(RunPaths(root).scratch(node), ignore_errors=True)
     told = address_file(root, node)
     with suppress(FileNotFoundError, json.JSONDecodeError, KeyError):
         folder = Path(json.loads(told.read_text())["workers"])

@@ -15,7 +15,7 @@ from typing import Any
 from rheostat.errors import NodeUnreachable, RuntimeFault
 from rheostat.runtime.nodes.agent_address import TAKEN, TOKEN_VARIABLE, address_file, clear_leftovers
 from rheostat.runtime.nodes.remote_node import RemoteNode
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
 
@@ -91,7 +91,7 @@ class AgentProcess:
         linger_seconds: float = 0.0,
     ) -> None:
         self.name, self._slots, self._root, self._linger_seconds = name, slots, root, linger_seconds
-        self._settings = settings.with_scratch(Layout(root).scratch(name))
+        self._settings = settings.with_scratch(RunPaths(root).scratch(name))
         self._token = token or secrets.token_urlsafe(32)
         self._process: subprocess.Popen[bytes] | None = None
         self._adopted: int | None = None

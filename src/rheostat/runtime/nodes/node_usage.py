@@ -53,7 +53,7 @@ class Usage:
 
 
 @dataclass(slots=True)
-class Meter:
+class UsageMeter:
     """Measures this process and all below it, and no more often than anybody needs to know.
 
     It took 55 ms, most of them for adding up the pages of a JVM, and embedded nodes all ask the same at the same

@@ -1,6 +1,6 @@
 """A node: something that runs instances as queries and looks after their checkpoints.
 
-`Node` is the contract. `SparkNode` is a node in this process; several of them may share one Spark application (the
+`NodePort` is the contract. `SparkNode` is a node in this process; several of them may share one Spark application (the
 *embedded* form). The process form, one agent process per node, wraps a `SparkNode` behind HTTP.
 """
 
@@ -20,22 +20,22 @@ from rheostat.errors import NodeUnreachable, RuntimeFault
 from rheostat.runtime.channels.log.hold_file import acknowledged
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint
 from rheostat.runtime.checkpoints.state_job import StateJob, prepare_job, run_job
-from rheostat.runtime.nodes.node_usage import Meter, Usage
+from rheostat.runtime.nodes.node_usage import Usage, UsageMeter
 from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus
 from rheostat.runtime.query.failure_attribution import blamed, raised
 from rheostat.runtime.query.query_builder import start_query
-from rheostat.runtime.query.row_counts import Tally
-from rheostat.runtime.query.udf_timing import Notes, with_own_code
+from rheostat.runtime.query.row_counts import RowCounts
+from rheostat.runtime.query.udf_timing import TimingNotes, with_own_code
 from rheostat.runtime.spark.query_threads import clean_now_and_then, in_spark_thread
 
 GAP_PATIENCE_SECONDS = 3.0
 BETWEEN_BATCHES = "Waiting for "
 """... data to arrive, or the next trigger: in the words of Spark."""
-METER = Meter()
+METER = UsageMeter()
 """Of this process: its nodes share it as they share what it measures."""
 
 
-class Node(Protocol):
+class NodePort(Protocol):
     """What the controller may ask of a node. Every call may be repeated."""
 
     name: str
@@ -103,8 +103,8 @@ class HostsManagers(Protocol):
 class _Running:
     spec: InstanceSpec
     query: StreamingQuery
-    notes: Notes
-    tally: Tally
+    notes: TimingNotes
+    tally: RowCounts
     run: str
     has_looked: bool = False
 
@@ -154,8 +154,8 @@ class SparkNode:
             return
         Path(spec.checkpoint).mkdir(parents=True, exist_ok=True)
         Checkpoint(Path(spec.checkpoint)).clear_beginning()
-        notes = Notes(Path(spec.control).with_suffix(".notes"))
-        tally = Tally()
+        notes = TimingNotes(Path(spec.control).with_suffix(".notes"))
+        tally = RowCounts()
         query = start_query(self._spark, spec, notes, tally)
         self._running[spec.name] = _Running(spec, query, notes, tally, str(query.runId))
         clean_now_and_then(self._spark)

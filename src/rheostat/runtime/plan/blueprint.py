@@ -14,9 +14,9 @@ from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.key_groups import format_groups
 from rheostat.runtime.channels.records.segment import KEY_GROUP
 from rheostat.runtime.plan.columns import Columns
-from rheostat.runtime.plan.instance_spec import Input, InstanceSpec, OutputChannel, Step
+from rheostat.runtime.plan.instance_spec import Input, InstanceSpec, OperatorStep, OutputChannel
 from rheostat.runtime.plan.physical_plan import Instance
-from rheostat.runtime.plan.run_paths import Layout, check_names
+from rheostat.runtime.plan.run_paths import RunPaths, check_names
 
 RESULTS = "results"
 
@@ -56,7 +56,7 @@ class Blueprint:
 
     application: Application
     infrastructure: Infrastructure
-    layout: Layout
+    layout: RunPaths
     columns: Mapping[str, Columns]
     settings: RuntimeSettings = field(default_factory=RuntimeSettings)
 
@@ -121,12 +121,12 @@ class Blueprint:
             max_lag_rows=self.settings.max_lag_rows,
         )
 
-    def _step(self, name: str, *, inner: bool) -> Step:
+    def _step(self, name: str, *, inner: bool) -> OperatorStep:
         operator = self.application.by_name[name]
         watermark = ""
         if inner and operator.watermark_seconds is not None:
             watermark = self.columns[self.application.inputs[name][0].source].event_time
-        return Step(
+        return OperatorStep(
             name,
             operator.code,
             operator.kind.value,

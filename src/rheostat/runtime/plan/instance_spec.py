@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class OperatorStep:
     """One operator of the chain."""
 
     name: str
@@ -51,7 +51,7 @@ class InstanceSpec:
     name: str
     """`head@node`: the consumer's name, unique."""
     node: str
-    steps: tuple[Step, ...]
+    steps: tuple[OperatorStep, ...]
     replicas: int
     groups: str
     """Owned key groups, "0-7,9"; empty for a source, which reads no channel."""
@@ -95,7 +95,7 @@ class InstanceSpec:
         return cls(
             **{
                 **whole,
-                "steps": tuple(Step(**step) for step in whole["steps"]),
+                "steps": tuple(OperatorStep(**step) for step in whole["steps"]),
                 "inputs": tuple(Input(**part) for part in whole["inputs"]),
                 "outputs": tuple(
                     OutputChannel(part["channel"], part["grouping"], tuple(part["key"])) for part in whole["outputs"]

@@ -51,7 +51,7 @@ def _is_usable(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class RunPaths:
     """The directory of one application."""
 
     root: Path

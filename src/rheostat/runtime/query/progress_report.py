@@ -1,7 +1,7 @@
-"""What does a progress report of Spark say, and which batches are new?
+"""Progress reports of Spark, read, and told apart from those that were counted already.
 
-Reports overlap from call to call: Spark hands out its last hundred every time. The `Ledger` lets every batch through
-once. A report of a trigger that ran nothing is no batch.
+Reports overlap from call to call: Spark hands out its last hundred every time. `CountedBatches` lets every batch
+through once. A report of a trigger that ran nothing is no batch.
 """
 
 import json
@@ -17,7 +17,7 @@ SIZE_ON_DISK = "rocksdbSstFileSize"
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
+class CodeTime:
     """Time inside an operator's own code."""
 
     wall_ms: float = 0.0
@@ -41,7 +41,7 @@ class SourceRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class BatchReport:
     """One micro-batch that ran to its end."""
 
     query: str
@@ -62,7 +62,7 @@ class Batch:
     """Rows in the state store afterwards; None without state."""
     state_bytes: int | None = None
     """Size of the state: of its files, or of what is in memory until there are any."""
-    own_code: Mapping[str, Worked] = field(default_factory=dict)
+    own_code: Mapping[str, CodeTime] = field(default_factory=dict)
     """Time in the own Python code of those operators that have any."""
 
     @property
@@ -94,13 +94,13 @@ class Batch:
         return 0 if found is None and self.rows_read == 0 else found
 
 
-def read_batch(report: Mapping[str, Any]) -> Batch | None:
+def read_batch(report: Mapping[str, Any]) -> BatchReport | None:
     """The batch a report tells of, None if its trigger ran nothing."""
     durations = report.get("durationMs") or {}
     if "addBatch" not in durations:
         return None
     states = report.get("stateOperators") or []
-    return Batch(
+    return BatchReport(
         query=str(report["id"]),
         number=int(report["batchId"]),
         start_seconds=datetime.fromisoformat(report["timestamp"]).timestamp(),
@@ -121,7 +121,8 @@ def read_batch(report: Mapping[str, Any]) -> Batch | None:
         state_rows=sum(int(state["numRowsTotal"]) for state in states) if states else None,
         state_bytes=sum(_state_bytes(state) for state in states) if states else None,
         own_code={
-            name: Worked(wall, cpu, tuple(parts)) for name, (wall, cpu, parts) in (report.get("ownCode") or {}).items()
+            name: CodeTime(wall, cpu, tuple(parts))
+            for name, (wall, cpu, parts) in (report.get("ownCode") or {}).items()
         },
     )
 
@@ -173,12 +174,12 @@ def _state_bytes(state: Mapping[str, Any]) -> int:
 
 
 @dataclass(slots=True)
-class Ledger:
+class CountedBatches:
     """Which batches of an instance were counted already."""
 
     _counted: dict[str, set[int]] = field(default_factory=dict)
 
-    def fresh(self, reports: Iterable[Mapping[str, Any]]) -> list[Batch]:
+    def fresh(self, reports: Iterable[Mapping[str, Any]]) -> list[BatchReport]:
         """The batches nobody has seen before, oldest first. Each is given once, however the reports overlap."""
         found = []
         for batch in (read_batch(report) for report in reports):

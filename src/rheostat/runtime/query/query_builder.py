@@ -21,9 +21,9 @@ from rheostat.runtime.channels.streaming.batch_sink import into_channels
 from rheostat.runtime.channels.streaming.data_source import FORMAT, TICK, register
 from rheostat.runtime.channels.streaming.routing import routed
 from rheostat.runtime.channels.writer.outputs import Grouping, Output, format_outputs
-from rheostat.runtime.plan.instance_spec import Input, InstanceSpec, Step
-from rheostat.runtime.query.row_counts import READ, Tally, into, known_as, out_of
-from rheostat.runtime.query.udf_timing import Notes
+from rheostat.runtime.plan.instance_spec import Input, InstanceSpec, OperatorStep
+from rheostat.runtime.query.row_counts import READ, RowCounts, into, known_as, out_of
+from rheostat.runtime.query.udf_timing import TimingNotes
 from rheostat.runtime.query.user_code import called, load_function
 from rheostat.runtime.spark.session import activate
 
@@ -31,8 +31,8 @@ from rheostat.runtime.spark.session import activate
 def start_query(
     spark: SparkSession,
     spec: InstanceSpec,
-    notes: Notes | None = None,
-    tally: Tally | None = None,
+    notes: TimingNotes | None = None,
+    tally: RowCounts | None = None,
     *,
     once: bool = False,
 ) -> StreamingQuery:
@@ -40,7 +40,7 @@ def start_query(
 
     With `notes` the operators' own Python code is timed. The `tally` completes what Spark reports of it.
     """
-    tally = Tally() if tally is None else tally
+    tally = RowCounts() if tally is None else tally
     session = spark.newSession()
     # State has as many partitions as the instance has replicas. Each instance has a session of its own for this.
     session.conf.set("spark.sql.shuffle.partitions", str(spec.replicas))
@@ -59,7 +59,12 @@ def start_query(
 
 
 def _chain(
-    session: SparkSession, spec: InstanceSpec, notes: Notes | None, tally: Tally, *, reads_count_once: bool = True
+    session: SparkSession,
+    spec: InstanceSpec,
+    notes: TimingNotes | None,
+    tally: RowCounts,
+    *,
+    reads_count_once: bool = True,
 ) -> DataFrame | DataStreamWriter:
     """The chain of operators over its inputs; a sink of the user's ends it with a writer."""
     head, *rest = spec.steps
@@ -105,7 +110,7 @@ def _observed(frame: DataFrame, name: str) -> DataFrame:
     return frame.observe(name, F.count(F.lit(1)).alias("rows"))
 
 
-def _call(spec: InstanceSpec, step: Step, notes: Notes | None, *inputs: Any) -> Any:
+def _call(spec: InstanceSpec, step: OperatorStep, notes: TimingNotes | None, *inputs: Any) -> Any:
     if step.code == RESULTS_SINK:
         return reduce(DataFrame.unionByName, inputs)
     with nullcontext() if notes is None else notes.of(step.name):
@@ -146,7 +151,7 @@ def _read(session: SparkSession, spec: InstanceSpec, part: Input) -> DataFrame:
     return marked.where(F.col(TICK).isNull() | F.col(part.watermark).isNull()).drop(TICK)
 
 
-def _to_channels(frame: DataFrame, spec: InstanceSpec, tally: Tally) -> DataStreamWriter:
+def _to_channels(frame: DataFrame, spec: InstanceSpec, tally: RowCounts) -> DataStreamWriter:
     outputs = [
         Output(part.channel, Grouping.KEY, (), KEY_GROUP)
         if part.grouping == Grouping.KEY and part.key == (KEY_GROUP,)

@@ -36,7 +36,7 @@ def out_of(channel: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class RowCounts:
     """The numbers of rows that one start of an instance need not observe."""
 
     same_as: dict[str, str] = field(default_factory=dict)

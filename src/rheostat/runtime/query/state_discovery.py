@@ -30,7 +30,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptState:
     """State of one node of a plan."""
 
     what: str
@@ -45,13 +45,13 @@ def stand_in(spark: SparkSession, schema: str) -> DataFrame:
     return spark.readStream.format("rate").load().select(*nothing)
 
 
-def kept_state(frame: DataFrame) -> list[Kept]:
+def kept_state(frame: DataFrame) -> list[KeptState]:
     """All state that a query of this frame would keep."""
     plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - Spark has no other way
     return [_kept(node) for node in _nodes(plan) if _keeps_state(node)]
 
 
-def mistakes_of_state(operator: Operator, kept: list[Kept], where: tuple[str | int, ...]) -> list[Mistake]:
+def mistakes_of_state(operator: Operator, kept: list[KeptState], where: tuple[str | int, ...]) -> list[Mistake]:
     """What is wrong between the key that an operator declares and the state that its function keeps."""
     if kept and not operator.is_stateful:
         what = f"{operator.name!r} keeps state ({', '.join(each.what for each in kept)}) and declares no key"
@@ -79,7 +79,7 @@ def _keeps_state(node: Any) -> bool:
     return node.nodeName() != "Join" or all(child.isStreaming() for child in _each(node.children()))
 
 
-def _kept(node: Any) -> Kept:
+def _kept(node: Any) -> KeptState:
     name = node.nodeName()
     match name:
         case "Aggregate":
@@ -91,10 +91,10 @@ def _kept(node: Any) -> Kept:
         case "TransformWithStateInPandas" | "TransformWithStateInPySpark":
             by = node.children().apply(0).output().take(node.groupingAttributesLen())
         case "GlobalLimit":
-            return Kept(_KINDS[name], ())
+            return KeptState(_KINDS[name], ())
         case _:
-            return Kept(_KINDS[name], None)
-    return Kept(_KINDS[name], tuple(_column(part) for part in _each(by)))
+            return KeptState(_KINDS[name], None)
+    return KeptState(_KINDS[name], tuple(_column(part) for part in _each(by)))
 
 
 def _column(expression: Any) -> str:

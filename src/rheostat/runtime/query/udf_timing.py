@@ -1,10 +1,11 @@
 """How long does an operator's own Python code take? It is timed where it runs, in Spark's workers, batch by batch.
 
 Whatever PySpark runs in a worker for the user, from `udf` to `transformWithState`, is wrapped in one place on its way
-there (`UserDefinedFunction._create_judf`). While an operator is called, what passes that place is put on a `Meter`. It
-counts the time inside the function: not what Spark needs to bring rows there and back, and not the wait for input.
-Processor time is counted with taking the input, and of many calls by some of them: the system takes longer to tell it
-than many a function takes. What a function raises is signed with its operator's name there, too (`blame.py`).
+there (`UserDefinedFunction._create_judf`). While an operator is called, what passes that place is put on a
+`CodeMeter`. It counts the time inside the function: not what Spark needs to bring rows there and back, and not the
+wait for input. Processor time is counted with taking the input, and of many calls by some of them: the system takes
+longer to tell it than many a function takes. What a function raises is signed with its operator's name there, too
+(`failure_attribution`).
 """
 
 import os
@@ -26,7 +27,7 @@ from pyspark import TaskContext
 from pyspark.sql.udf import UserDefinedFunction
 
 from rheostat.runtime.query.failure_attribution import sign
-from rheostat.runtime.query.progress_report import Worked
+from rheostat.runtime.query.progress_report import CodeTime
 from rheostat.runtime.spark.task import batch_of
 
 BATCHES_KEPT = 128
@@ -42,7 +43,7 @@ REMEMBERED_AT_MOST = 256
 """Files and rests, by a worker that is used again and again."""
 
 
-class Meter:
+class CodeMeter:
     """Counts the time inside one function in this worker, and notes it where the node can read it.
 
     Every partition has a file of its own, in which nobody else writes at that time, with an entry per batch. What is
@@ -60,8 +61,8 @@ class Meter:
         self._wall = self._cpu = self._times = self._weight = 0
         self._from_input: BaseException | None = None
 
-    def __reduce__(self) -> tuple[type["Meter"], tuple[str]]:
-        return Meter, (self.path,)
+    def __reduce__(self) -> tuple[type["CodeMeter"], tuple[str]]:
+        return CodeMeter, (self.path,)
 
     def go(self) -> None:
         """The function begins, or goes on."""
@@ -127,7 +128,7 @@ class Meter:
 
 def timed(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     """The same function, on a meter. It may take iterators and answer with one: then it works while it is drawn."""
-    meter = Meter(path)
+    meter = CodeMeter(path)
 
     @wraps(function)
     def on_the_meter(*inputs: Any, **named: Any) -> Any:
@@ -146,7 +147,7 @@ def timed(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     return on_the_meter
 
 
-def _awaited(rows: Iterator[Any], meter: Meter) -> Iterator[Any]:
+def _awaited(rows: Iterator[Any], meter: CodeMeter) -> Iterator[Any]:
     """What is waited for does not count."""
     while True:
         since = perf_counter_ns()
@@ -162,7 +163,7 @@ def _awaited(rows: Iterator[Any], meter: Meter) -> Iterator[Any]:
         yield row
 
 
-def _drawn(results: Iterator[Any], meter: Meter) -> Iterator[Any]:
+def _drawn(results: Iterator[Any], meter: CodeMeter) -> Iterator[Any]:
     while True:
         meter.go()
         try:
@@ -194,7 +195,7 @@ class _Naming:
 _CALLED: ContextVar[_Naming | None] = ContextVar("called", default=None)
 
 
-class Notes:
+class TimingNotes:
     """The folder with the notes of one start of an instance: what was there before is removed."""
 
     def __init__(self, folder: Path) -> None:
@@ -217,7 +218,7 @@ class Notes:
         finally:
             _CALLED.reset(token)
 
-    def worked(self, batches: Sequence[int]) -> dict[int, dict[str, Worked]]:
+    def worked(self, batches: Sequence[int]) -> dict[int, dict[str, CodeTime]]:
         """Time in each operator's own code, by batch; operators without any are not there."""
         notes: dict[str, list[tuple[int, dict[int, tuple[int, int]]]]] = {}
         for path in sorted(self.folder.glob("*/*")):
@@ -230,14 +231,14 @@ class Notes:
         return str(self.folder)
 
 
-def _in_batch(batch: int, notes: Sequence[tuple[int, Mapping[int, tuple[int, int]]]]) -> Worked:
+def _in_batch(batch: int, notes: Sequence[tuple[int, Mapping[int, tuple[int, int]]]]) -> CodeTime:
     """What an operator did in a batch, from the notes of its functions in each partition."""
     parts, cpu_ms = [0.0] * (1 + max(partition for partition, _ in notes)), 0.0
     for partition, entries in notes:
         wall, cpu = entries.get(batch, (0, 0))
         parts[partition] += wall / 1e6
         cpu_ms += cpu / 1e6
-    return Worked(sum(parts), cpu_ms, tuple(parts))
+    return CodeTime(sum(parts), cpu_ms, tuple(parts))
 
 
 def _entries(path: Path) -> Iterator[tuple[int, int, int]]:
@@ -246,7 +247,7 @@ def _entries(path: Path) -> Iterator[tuple[int, int, int]]:
         yield from ENTRY.iter_unpack(noted[: len(noted) // ENTRY.size * ENTRY.size])
 
 
-def with_own_code(report: Mapping[str, Any], worked: Mapping[str, Worked]) -> dict[str, Any]:
+def with_own_code(report: Mapping[str, Any], worked: Mapping[str, CodeTime]) -> dict[str, Any]:
     """A report of Spark's, and what Spark does not tell; `read_batch` understands both."""
     return {**report, "ownCode": {name: list(astuple(each)) for name, each in worked.items()}}
 

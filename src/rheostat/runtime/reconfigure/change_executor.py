@@ -17,14 +17,14 @@ from rheostat.runtime.reconfigure.state_moves import job_for
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PlanDifference:
     """What a change retires and what it creates; everything else is left alone."""
 
     retired: tuple[Instance, ...]
     created: tuple[Instance, ...]
 
     @classmethod
-    def between(cls, old: PhysicalPlan, new: PhysicalPlan) -> "Difference":
+    def between(cls, old: PhysicalPlan, new: PhysicalPlan) -> "PlanDifference":
         """By the numbers of the instances."""
         kept = {one.number for one in old.instances} & {one.number for one in new.instances}
         return cls(
@@ -33,7 +33,7 @@ class Difference:
         )
 
 
-class Changing:
+class ChangeExecutor:
     """One change on its way."""
 
     def __init__(self, blueprint: Blueprint, crew: Crew, journal: Journal, number: int) -> None:
@@ -43,7 +43,7 @@ class Changing:
 
     def carry_out(self, old: PhysicalPlan, new: PhysicalPlan) -> PhysicalPlan:
         """The new plan, running. Raises what went wrong before the switch, after everything is as it was."""
-        difference = Difference.between(old, new)
+        difference = PlanDifference.between(old, new)
         self._note(Event.BEGIN, {"wanted": {op: dict(r.counts) for op, r in new.deployment.items()}})
         try:
             prepared = self._prepare(difference, old)
@@ -74,7 +74,7 @@ class Changing:
         """Whether it is done or undone, completely."""
         return self._migration.is_finished
 
-    def _prepare(self, difference: Difference, old: PhysicalPlan) -> set[str]:
+    def _prepare(self, difference: PlanDifference, old: PhysicalPlan) -> set[str]:
         """Copies ahead, while everything still runs."""
         prepared = set()
         for instance in difference.created:
@@ -86,7 +86,7 @@ class Changing:
                 prepared.add(job.target)
         return prepared
 
-    def _hold(self, difference: Difference, new: PhysicalPlan) -> float:
+    def _hold(self, difference: PlanDifference, new: PhysicalPlan) -> float:
         """Brings everything that changes to rest, upstream first; gives the moment the first was asked to.
 
         Where a stream goes inside a fragment, its channel is emptied first: its producers rest, its readers read on.
@@ -129,7 +129,7 @@ class Changing:
             found.setdefault(instance.head, []).append(instance)
         return found
 
-    def _settle_plan(self, difference: Difference, old: PhysicalPlan, new: PhysicalPlan) -> PhysicalPlan:
+    def _settle_plan(self, difference: PlanDifference, old: PhysicalPlan, new: PhysicalPlan) -> PhysicalPlan:
         """The plan with all that is known only now: where reading goes on, and which epochs there were."""
         created = {one.number for one in difference.created}
         instances = tuple(
@@ -155,7 +155,7 @@ class Changing:
                 jobs.append((instance, job))
         self._crew.at_once(lambda pair: self._crew.node(pair[0]).run(pair[1]), jobs)
 
-    def _roll_back(self, old: PhysicalPlan, difference: Difference) -> None:
+    def _roll_back(self, old: PhysicalPlan, difference: PlanDifference) -> None:
         self._note(Event.FAILED)
         for instance in difference.created:
             shutil.rmtree(self._blueprint.checkpoint(instance), ignore_errors=True)

@@ -8,10 +8,10 @@ from pyspark.sql import SparkSession
 
 from rheostat.model.graph.application import Application
 from rheostat.model.network.resources import Infrastructure
-from rheostat.runtime.metrics.collector import MonitorSettings
-from rheostat.runtime.nodes.spark_node import Node, SparkNode
+from rheostat.runtime.metrics.collector import CollectorSettings
+from rheostat.runtime.nodes.spark_node import NodePort, SparkNode
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.query.schema_discovery import discover
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
@@ -25,12 +25,12 @@ def embedded(
     spark: SparkSession,
     settings: RuntimeSettings | None = None,
     *,
-    nodes: Mapping[str, Node] | None = None,
-    monitor: MonitorSettings | None = None,
+    nodes: Mapping[str, NodePort] | None = None,
+    monitor: CollectorSettings | None = None,
 ) -> Iterator[Runtime]:
     """The runtime of an application whose nodes all live in this process; everything is stopped at the end."""
     root.mkdir(parents=True, exist_ok=True)
-    layout = Layout(root)
+    layout = RunPaths(root)
     columns = discover(spark, application)
     blueprint = Blueprint(application, infrastructure, layout, columns, settings or RuntimeSettings())
     journal = SqliteJournal(layout.journal)

@@ -11,13 +11,13 @@ from typing import Any
 from rheostat.errors import RuntimeFault
 from rheostat.runtime.channels.log.consumers import committed, forget, lag
 from rheostat.runtime.channels.log.disk_log import DiskLog, last_epoch
-from rheostat.runtime.channels.log.hold_file import Control, write_control
+from rheostat.runtime.channels.log.hold_file import HoldOrder, write_control
 from rheostat.runtime.channels.log.producer import close_producer, open_producer
 from rheostat.runtime.channels.records.channel import Channel
 from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.manifest import NEVER
 from rheostat.runtime.channels.records.offset import Offset
-from rheostat.runtime.nodes.spark_node import Node
+from rheostat.runtime.nodes.spark_node import NodePort
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus
 from rheostat.runtime.plan.physical_plan import Instance, PhysicalPlan
@@ -33,7 +33,7 @@ MOST_RESTARTS = 20
 class Crew:
     """What the controller can make the nodes do."""
 
-    def __init__(self, blueprint: Blueprint, nodes: Mapping[str, Node], disk: Disk) -> None:
+    def __init__(self, blueprint: Blueprint, nodes: Mapping[str, NodePort], disk: Disk) -> None:
         self.blueprint, self.nodes, self._disk = blueprint, nodes, disk
         self._started: dict[str, Instance] = {}
         self._failures: Counter[int] = Counter()
@@ -43,7 +43,7 @@ class Crew:
         self._patient_until: dict[int, float] = {}
         self._committed_then: dict[int, int] = {}
 
-    def node(self, instance: Instance) -> Node:
+    def node(self, instance: Instance) -> NodePort:
         """What runs an instance: its node, or the one that stands in for it."""
         return self.nodes[self.place(instance)]
 
@@ -128,12 +128,12 @@ class Crew:
     def hold(self, instances: Iterable[Instance], *, starting: bool = False) -> None:
         """Asks instances to plan nothing new; with `starting`, only until they are released together."""
         for instance in instances:
-            self._control(instance, Control(hold=True, starting=starting))
+            self._control(instance, HoldOrder(hold=True, starting=starting))
 
     def release(self, instances: Iterable[Instance]) -> None:
         """Lets instances go."""
         for instance in instances:
-            self._control(instance, Control())
+            self._control(instance, HoldOrder())
 
     def rest(self, instances: Sequence[Instance]) -> None:
         """Waits until held instances have seen it and have done all they had planned."""
@@ -164,7 +164,7 @@ class Crew:
             if any(not _same_place(a, b) for a, b in zip(targets, reached[number], strict=True)):
                 behind.append((instance, targets))
         for instance, targets in behind:
-            self._control(instance, Control(limits=tuple(targets)))
+            self._control(instance, HoldOrder(limits=tuple(targets)))
         for instance, targets in behind:
             self._catch_up(instance, targets)
         late = [instance for instance, _ in behind]
@@ -211,7 +211,7 @@ class Crew:
         """How every instance on every node is doing."""
         return {status.name: status for node in self.present() for status in node.statuses()}
 
-    def present(self) -> list[Node]:
+    def present(self) -> list[NodePort]:
         """The nodes that are not lost."""
         return [node for name, node in self.nodes.items() if name not in self.lost]
 
@@ -222,7 +222,7 @@ class Crew:
         for future in futures:
             future.result()
 
-    def _control(self, instance: Instance, control: Control) -> None:
+    def _control(self, instance: Instance, control: HoldOrder) -> None:
         write_control(self.blueprint.layout.control(instance.name), control, self._disk)
 
     def _catch_up(self, instance: Instance, targets: Sequence[Offset]) -> None:

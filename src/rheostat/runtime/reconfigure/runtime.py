@@ -28,15 +28,15 @@ from rheostat.model.quality.evaluation import overloaded_nodes
 from rheostat.model.quality.placed import Placed
 from rheostat.runtime.channels.observe.result_rows import read_results
 from rheostat.runtime.channels.records.disk import Disk
-from rheostat.runtime.metrics.collector import Monitor, MonitorSettings
+from rheostat.runtime.metrics.collector import CollectorSettings, MetricsCollector
 from rheostat.runtime.metrics.stalls import Symptom
-from rheostat.runtime.nodes.spark_node import Node
+from rheostat.runtime.nodes.spark_node import NodePort
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 from rheostat.runtime.plan.physical_plan import Instance, PhysicalPlan, physical_plan
-from rheostat.runtime.reconfigure.change_executor import Changing, Difference, bring_up
+from rheostat.runtime.reconfigure.change_executor import ChangeExecutor, PlanDifference, bring_up
 from rheostat.runtime.reconfigure.instance_ops import Crew, is_drained
-from rheostat.runtime.reconfigure.source_throttle import Throttle
+from rheostat.runtime.reconfigure.source_throttle import SourceThrottle
 from rheostat.runtime.reconfigure.state_moves import refusals
 
 
@@ -46,15 +46,15 @@ class Runtime:
     def __init__(
         self,
         blueprint: Blueprint,
-        nodes: Mapping[str, Node],
+        nodes: Mapping[str, NodePort],
         journal: Journal,
-        monitor: MonitorSettings | None = None,
+        monitor: CollectorSettings | None = None,
     ) -> None:
         self.blueprint, self._nodes, self.journal = blueprint, dict(nodes), journal
         self._disk = Disk()
         self._crew = Crew(blueprint, self._nodes, self._disk)
-        self.monitor = Monitor(blueprint, self._nodes, monitor, place=self._crew.place)
-        self._throttle = Throttle(self._crew)
+        self.monitor = MetricsCollector(blueprint, self._nodes, monitor, place=self._crew.place)
+        self._throttle = SourceThrottle(self._crew)
         self._changing = Lock()
         self._changes = 0
         self._paused_seconds = 0.0
@@ -146,7 +146,7 @@ class Runtime:
         if reasons := refusals(self.blueprint, old, new):
             return Refused(tuple(reasons))
         self._changes += 1
-        changing = Changing(self.blueprint, self._crew, self.journal, self._changes)
+        changing = ChangeExecutor(self.blueprint, self._crew, self.journal, self._changes)
         # Whatever is created starts running; what is kept and held back stays so.
         self._throttle.held &= {instance.name for instance in old.instances if instance in new.instances}
         try:
@@ -210,7 +210,7 @@ class Runtime:
                 paused += float(entry.facts.get("paused_seconds", 0.0))  # type: ignore[arg-type]
                 self._changes = max(self._changes, int(entry.facts["change"]))  # type: ignore[arg-type]
         self._paused_seconds = paused
-        self._replaced = Difference.between(before, plan).retired if before is not None and plan is not None else ()
+        self._replaced = PlanDifference.between(before, plan).retired if before is not None and plan is not None else ()
         return plan
 
     def _discard_foreign(self) -> None:
@@ -241,7 +241,7 @@ class Runtime:
             self._throttle.look(self.plan)
             return known
 
-    def use(self, node: Node) -> None:
+    def use(self, node: NodePort) -> None:
         """Takes a node that has come back; what should run there is started again."""
         with self._changing:
             self._run_on({**self._nodes, node.name: node}, self.blueprint.infrastructure)
@@ -258,7 +258,7 @@ class Runtime:
             self._crew.lose(node)
             self._unsettled = True
 
-    def nodes_up(self) -> Sequence[Node]:
+    def nodes_up(self) -> Sequence[NodePort]:
         """Those that are not given up."""
         return self._crew.present()
 
@@ -267,7 +267,7 @@ class Runtime:
         places = {instance: self._crew.place(instance) for instance in self.plan.instances}
         return {instance.name: place for instance, place in places.items() if place != instance.node}
 
-    def join(self, described: ModelNode, node: Node) -> None:
+    def join(self, described: ModelNode, node: NodePort) -> None:
         """Takes a node that was not there before; it holds nothing until something is moved there."""
         with self._changing:
             if described.name in self.blueprint.infrastructure.index:
@@ -288,7 +288,7 @@ class Runtime:
             self._crew.lost.discard(name)
             self._run_on({each: node for each, node in self._nodes.items() if each != name}, left)
 
-    def _run_on(self, nodes: dict[str, Node], infrastructure: Infrastructure) -> None:
+    def _run_on(self, nodes: dict[str, NodePort], infrastructure: Infrastructure) -> None:
         """From now on these are the nodes. A new mapping: others may be going through the old one right now."""
         self.blueprint = replace(self.blueprint, infrastructure=infrastructure)
         self._nodes = nodes

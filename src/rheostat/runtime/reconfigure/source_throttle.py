@@ -15,7 +15,7 @@ GO_ON_BELOW = 0.5
 """Share of the limit below which a source goes on: at the limit itself it would stop and go at every look."""
 
 
-class Throttle:
+class SourceThrottle:
     """Which sources are held back now."""
 
     def __init__(self, crew: Crew) -> None:

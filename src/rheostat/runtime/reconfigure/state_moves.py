@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rheostat.model.graph.application import Kind
 from rheostat.runtime.channels.records.key_groups import format_groups
-from rheostat.runtime.checkpoints.capabilities import Way, describe, why_not
+from rheostat.runtime.checkpoints.capabilities import StateWay, describe, why_not
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint
 from rheostat.runtime.checkpoints.log_entries import NO_OFFSET
 from rheostat.runtime.checkpoints.state_job import StateJob
@@ -50,9 +50,9 @@ def refusals(blueprint: Blueprint, old: PhysicalPlan, new: PhysicalPlan) -> list
                 continue
             parents = _parents(blueprint, instance, old, name)
             whole = len(parents) == 1 and state_groups(parents[0], total) == state_groups(instance, total)
-            way = Way.REBUILD if not whole else Way.RELOCATE
+            way = StateWay.REBUILD if not whole else StateWay.RELOCATE
             if whole and parents[0].replicas != instance.replicas:
-                way = Way.REPARTITION
+                way = StateWay.REPARTITION
             for parent in parents:
                 checkpoint = Checkpoint(Path(blueprint.checkpoint(parent)))
                 if checkpoint.path.exists() and checkpoint.last_committed is not None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rheostat.simulation.queues.queue_formulas import Values, backlogs
-from rheostat.simulation.queues.server_layout import Layout
-from rheostat.simulation.queues.waiting_lines import Ages, Line
+from rheostat.simulation.queues.server_layout import ServerLayout
+from rheostat.simulation.queues.waiting_lines import Ages, WaitingLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,14 @@ class _Passed:
     row_waiting: Values
 
 
-class Flow:
+class IntervalFlow:
     """The queues of an application between two intervals."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: ServerLayout) -> None:
         self.layout = layout
         self._waiting = np.zeros(len(layout.pairs))
         self._stuck_since: dict[int, float] = {}
-        self._lines = [Line() for _ in layout.application.operators]
+        self._lines = [WaitingLine() for _ in layout.application.operators]
 
     def advance(self, edges: Values, brought: Values, paused: Collection[int] = ()) -> Interval:
         """Lets time pass; `brought` is the number of tuples every source gets in each step."""
@@ -185,7 +185,7 @@ class Flow:
         arrivals = float(up @ self.layout.shares[rows]) * passed.arrived[operator] * np.diff(passed.edges)
         return self._lines[operator].pass_through(passed.edges, arrivals, up @ passed.row_waiting[rows], came)
 
-    def rearrange(self, layout: Layout, now: float) -> None:
+    def rearrange(self, layout: ServerLayout, now: float) -> None:
         """Another deployment, or other nodes are up: whoever waits is shared out anew among an operator's replicas."""
         old, totals = self.layout, self.waiting()
         waiting = np.zeros(len(layout.pairs))

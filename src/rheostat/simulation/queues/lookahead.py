@@ -8,7 +8,7 @@ that comes or goes makes another layout, and what was computed for the old one i
 from dataclasses import dataclass
 
 from rheostat.simulation.queues.interval_flow import Interval
-from rheostat.simulation.queues.server_layout import Layout
+from rheostat.simulation.queues.server_layout import ServerLayout
 
 STRETCH_SECONDS = 300.0
 """How far to look: longer saves hardly any more calls, and more of it is in vain."""
@@ -20,10 +20,10 @@ _TINY = 1e-9
 class Ahead:
     """A stretch of time that was computed for one layout."""
 
-    layout: Layout
+    layout: ServerLayout
     interval: Interval
 
-    def part(self, layout: Layout, begin: float, end: float) -> Interval | None:
+    def part(self, layout: ServerLayout, begin: float, end: float) -> Interval | None:
         """What happens from the one moment to the other; None if that was not computed, or not in these steps."""
         if layout is not self.layout:
             return None

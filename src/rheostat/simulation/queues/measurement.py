@@ -14,7 +14,7 @@ import numpy as np
 from rheostat.simulation.queues.interval_flow import Interval
 from rheostat.simulation.queues.noise import MeasurementNoise
 from rheostat.simulation.queues.queue_formulas import Values, quantile
-from rheostat.simulation.queues.server_layout import Layout
+from rheostat.simulation.queues.server_layout import ServerLayout
 
 LEVELS = {"response_p50_ms": 0.5, "response_p95_ms": 0.95, "response_p99_ms": 0.99}
 """Percentiles that are told."""
@@ -100,7 +100,7 @@ class Measurement:
         )
 
 
-def measure(layout: Layout, interval: Interval, lags: Values) -> Measurement:
+def measure(layout: ServerLayout, interval: Interval, lags: Values) -> Measurement:
     """The averages of an interval."""
     steps = interval.steps
     length = float(steps.sum())

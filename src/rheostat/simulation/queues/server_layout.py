@@ -17,11 +17,11 @@ from rheostat.model.network.resources import Infrastructure
 from rheostat.model.quality import qos
 from rheostat.model.quality.placed import Indices, Placed
 from rheostat.simulation.queues.queue_formulas import Values
-from rheostat.simulation.queues.servers import Rows, Servers
+from rheostat.simulation.queues.servers import ReplicaRows, Servers
 
 
 @dataclass(frozen=True)
-class Layout:
+class ServerLayout:
     """An application, placed, with the nodes that are down."""
 
     application: Application
@@ -60,12 +60,12 @@ class Layout:
         return tuple(slice(begin, end) for begin, end in pairwise(ends))
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> ReplicaRows:
         """How rows serve."""
         speeds, index = self.infrastructure.speedups, self.infrastructure.index
         position = {operator.name: i for i, operator in enumerate(self.application.operators)}
         operators = [position[name] for name, _ in self.pairs]
-        return Rows(self.servers, operators, [float(speeds[index[node]]) for _, node in self.pairs])
+        return ReplicaRows(self.servers, operators, [float(speeds[index[node]]) for _, node in self.pairs])
 
     @cached_property
     def up(self) -> Values:
@@ -187,6 +187,6 @@ class Layout:
         taken = qos.resource_use(self.placed)
         return {node.name: float(taken[i]) for i, node in enumerate(self.infrastructure.nodes)}
 
-    def on(self, deployment: Deployment, infrastructure: Infrastructure, down: Collection[str]) -> "Layout":
+    def on(self, deployment: Deployment, infrastructure: Infrastructure, down: Collection[str]) -> "ServerLayout":
         """The same application otherwise deployed."""
-        return Layout(self.application, infrastructure, deployment, self.servers, frozenset(down), self.hop_ms)
+        return ServerLayout(self.application, infrastructure, deployment, self.servers, frozenset(down), self.hop_ms)

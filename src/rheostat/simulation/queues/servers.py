@@ -84,7 +84,7 @@ class Servers:
         """Of one replica on the reference processor, for every operator."""
         return np.array([capacity_tps(operator.latency) for operator in self.operators])
 
-    def times(self, of: "Rows", load: Values) -> tuple[Values, Values]:
+    def times(self, of: "ReplicaRows", load: Values) -> tuple[Values, Values]:
         """Mean and variance of a tuple's time, for every row and step, in seconds; load is of one replica."""
         seen = load / of.speed
         mean, variance = np.zeros_like(load), np.zeros_like(load)
@@ -104,7 +104,7 @@ class Servers:
         return mean / of.speed, variance / of.speed**2
 
 
-class Rows:
+class ReplicaRows:
     """The replica rows of one deployment, sorted out by how they are computed. All columns have shape (rows, 1)."""
 
     def __init__(self, servers: Servers, operator: Sequence[int], speed: Sequence[float]) -> None:

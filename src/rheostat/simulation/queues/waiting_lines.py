@@ -45,7 +45,7 @@ class Ages:
         return cls(mean, np.maximum(square - mean**2, 0.0))
 
 
-class Line:
+class WaitingLine:
     """The tuples that wait in front of an operator, as curves over the moments at which they came."""
 
     def __init__(self) -> None:

@@ -7,13 +7,13 @@ import numpy as np
 
 from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.control.setup.factory import PolicyFor
-from rheostat.model.downtime.downtime_model import Situation, downtime_seconds
+from rheostat.model.downtime.downtime_model import CurrentDeployment, downtime_seconds
 from rheostat.model.graph.application import Operator
 from rheostat.policies.contract.policy import OperatorPolicy
 from rheostat.policies.policy_registry import OPERATOR_POLICIES, policy_named
 from rheostat.simulation.queues.noise import RateNoise
 from rheostat.simulation.queues.queue_formulas import Values
-from rheostat.simulation.queues.server_layout import Layout
+from rheostat.simulation.queues.server_layout import ServerLayout
 from rheostat.simulation.queues.servers import Servers
 from rheostat.simulation.studies.latency_curves import latency_curve
 from rheostat.simulation.world.scenario import Scenario
@@ -51,7 +51,7 @@ def slowed_by_a_change(scenario: Scenario, settings: ControlSettings, operator: 
     """
     current = scenario.deployment
     node = next(iter(current[operator.name]))
-    situation = Situation(scenario.application, scenario.infrastructure, current)
+    situation = CurrentDeployment(scenario.application, scenario.infrastructure, current)
     wanted = current.having(operator.name, current[operator.name].plus(node))
     whole = downtime_seconds(scenario.downtime, situation, wanted)
     found = 0
@@ -83,6 +83,8 @@ def period_rates(scenario: Scenario, seed: int, period_seconds: float, periods: 
     brought = np.diff(scenario.workload.tuples_until(edges)) * factors
     sources = brought.reshape(periods, per_period).sum(axis=1) / (per_period * scenario.step_seconds)
     servers = Servers(scenario.application.operators, scenario.behaviours)
-    slope, constant, *_ = Layout(scenario.application, scenario.infrastructure, scenario.deployment, servers).gains
+    slope, constant, *_ = ServerLayout(
+        scenario.application, scenario.infrastructure, scenario.deployment, servers
+    ).gains
     arrived = slope * sources + constant
     return {operator.name: arrived[i] for i, operator in enumerate(scenario.application.operators)}

@@ -9,7 +9,7 @@ import numpy as np
 
 from rheostat.model.graph.application import Application, Operator
 from rheostat.model.graph.latency import Constant, Tabulated
-from rheostat.simulation.queues.servers import Behaviour, Rows, Servers, capacity_tps
+from rheostat.simulation.queues.servers import Behaviour, ReplicaRows, Servers, capacity_tps
 
 POINTS = 60
 """Loads that are tried, evenly up to saturation."""
@@ -24,7 +24,7 @@ def latency_curve(operator: Operator, behaviour: Behaviour | None = None) -> Tab
         return Constant(operator.latency.latency_ms(0.0))
     servers = Servers((operator,), {operator.name: behaviour} if behaviour else {})
     loads = np.linspace(0.0, servers.busiest * capacity, POINTS)
-    mean, _ = servers.times(Rows(servers, [0], [1.0]), loads[None, :])
+    mean, _ = servers.times(ReplicaRows(servers, [0], [1.0]), loads[None, :])
     # Rounding must not make a curve fall that is flat.
     measured = np.maximum.accumulate(1000 * mean[0])
     return Tabulated(tuple(loads.tolist()), tuple(measured.tolist()))

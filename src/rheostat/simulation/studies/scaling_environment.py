@@ -35,7 +35,7 @@ from rheostat.model.observation import Sample, Subject
 from rheostat.policies.operators.period_cost import Weights, period_cost
 from rheostat.simulation.queues.servers import capacity_tps
 from rheostat.simulation.world.scenario import Scenario, impossible
-from rheostat.simulation.world.simulated_world import World
+from rheostat.simulation.world.simulated_world import SimulatedWorld
 
 Observation = NDArray[np.float32]
 LAG_SECONDS = 10.0
@@ -77,14 +77,14 @@ class ScalingEnvironment(gymnasium.Env[Observation, NDArray[np.int64]]):
         self.task = task
         self.action_space = spaces.MultiDiscrete([3] * len(task.elastic))
         self.observation_space = spaces.Box(0.0, 1.0, (4 * len(task.elastic) + 1,), np.float32)
-        self.world = World(task.scenario)
+        self.world = SimulatedWorld(task.scenario)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """A new world; what is left to chance in it comes from the seed."""
         super().reset(seed=seed, options=options)
-        self.world = World(self.task.scenario, int(self.np_random.integers(2**31)))
+        self.world = SimulatedWorld(self.task.scenario, int(self.np_random.integers(2**31)))
         self.world.wait_until(self.task.period_seconds)
         figures = _latest(self.world.samples())
         return self._observed(figures), self._told(figures, "")

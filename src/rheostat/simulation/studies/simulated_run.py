@@ -16,7 +16,7 @@ from rheostat.control.setup.factory import World as Parts
 from rheostat.report.recording import Recording
 from rheostat.simulation.studies.foresight import knowing_policies
 from rheostat.simulation.world.scenario import Scenario
-from rheostat.simulation.world.simulated_world import World
+from rheostat.simulation.world.simulated_world import SimulatedWorld
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def simulate(
 
     Managers go on with what those of their name have learned before, if that is given.
     """
-    world, journal = World(scenario, seed), MemoryJournal()
+    world, journal = SimulatedWorld(scenario, seed), MemoryJournal()
     provider = world if scenario.supply.kinds else None
     parts = Parts(scenario.application, world, world, world, journal, provider)
     seeded = replace(settings, seed=seed)

@@ -29,7 +29,7 @@ class Supply:
             raise ValueError(f"need times >= 0 and room for at least one node, got {self}")
 
 
-class Nodes:
+class SimulatedNodes:
     """All nodes there ever were, and what has become of them."""
 
     def __init__(self, infrastructure: Infrastructure, supply: Supply, failures: Sequence[Failure] = ()) -> None:

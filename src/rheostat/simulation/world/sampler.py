@@ -14,7 +14,7 @@ from rheostat.model.observation import Sample, Subject
 from rheostat.simulation.queues.measurement import Measurement
 from rheostat.simulation.queues.noise import MeasurementNoise
 from rheostat.simulation.queues.queue_formulas import Values
-from rheostat.simulation.queues.server_layout import Layout
+from rheostat.simulation.queues.server_layout import ServerLayout
 
 Figures = Iterator[tuple[Subject, dict[str, float]]]
 
@@ -22,7 +22,7 @@ Figures = Iterator[tuple[Subject, dict[str, float]]]
 class Sampler:
     """Makes samples of one layout; what does not change with time is worked out once."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: ServerLayout) -> None:
         self.layout = layout
 
     def samples(

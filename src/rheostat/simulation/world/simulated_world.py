@@ -11,20 +11,20 @@ from math import floor
 import numpy as np
 
 from rheostat.control.loop.ports import Done, Effect, Refused, RolledBack
-from rheostat.model.downtime.downtime_model import Situation, downtime_seconds, operator_downtime_seconds
+from rheostat.model.downtime.downtime_model import CurrentDeployment, downtime_seconds, operator_downtime_seconds
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.model.observation import Sample
 from rheostat.report.recording import Note, Recorder
-from rheostat.simulation.queues.interval_flow import Flow, Interval
+from rheostat.simulation.queues.interval_flow import Interval, IntervalFlow
 from rheostat.simulation.queues.lookahead import STRETCH_SECONDS, Ahead
 from rheostat.simulation.queues.measurement import Measurement, measure
 from rheostat.simulation.queues.noise import MeasurementNoise, RateNoise
 from rheostat.simulation.queues.queue_formulas import Values
-from rheostat.simulation.queues.server_layout import Layout
+from rheostat.simulation.queues.server_layout import ServerLayout
 from rheostat.simulation.queues.servers import Servers
-from rheostat.simulation.world.node_supply import Nodes
+from rheostat.simulation.world.node_supply import SimulatedNodes
 from rheostat.simulation.world.sampler import Sampler
 from rheostat.simulation.world.scenario import Scenario, impossible
 
@@ -34,18 +34,18 @@ _TINY = 1e-9
 """Two moments that differ by less are the same."""
 
 
-class World:
+class SimulatedWorld:
     """One run of a scenario, deterministic by seed."""
 
     def __init__(self, scenario: Scenario, seed: int = 0) -> None:
         self.scenario = scenario
         application = scenario.application
         servers = Servers(application.operators, scenario.behaviours)
-        self._nodes = Nodes(scenario.infrastructure, scenario.supply, scenario.failures)
-        layout = Layout(
+        self._nodes = SimulatedNodes(scenario.infrastructure, scenario.supply, scenario.failures)
+        layout = ServerLayout(
             application, scenario.infrastructure, scenario.deployment, servers, frozenset(), scenario.hop_ms
         )
-        self._flow, self._sampler = Flow(layout), Sampler(layout)
+        self._flow, self._sampler = IntervalFlow(layout), Sampler(layout)
         self._rates = RateNoise(scenario.noise, scenario.step_seconds, seed)
         self._blur = MeasurementNoise(scenario.noise, seed)
         self._now = self._downtime = 0.0
@@ -123,7 +123,7 @@ class World:
             return Refused((str(wrong),))
         if reasons := self._forbidden(change, wanted):
             return Refused(reasons)
-        pauses = self._pauses(Situation(layout.application, layout.infrastructure, current), wanted)
+        pauses = self._pauses(CurrentDeployment(layout.application, layout.infrastructure, current), wanted)
         began, longest = self._now, max(pauses.values())
         touched = frozenset(node for part in change.changes for node in (*part.before, *part.after))
         failure = self._nodes.first_failure(touched & self._nodes.up, began + longest)
@@ -143,7 +143,7 @@ class World:
         gone = sorted({node for part in change.changes for node in part.added if node not in self._nodes.up})
         return (*found, *(f"node {node!r} does not run" for node in gone))
 
-    def _pauses(self, situation: Situation, wanted: Deployment) -> dict[int, float]:
+    def _pauses(self, situation: CurrentDeployment, wanted: Deployment) -> dict[int, float]:
         """How long each operator stands still, by its position; where all are restarted, all wait for the slowest."""
         model, operators = self.scenario.downtime, situation.application.operators
         whole = downtime_seconds(model, situation, wanted)

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from rheostat.cli.inputs.downtime_choice import Downtime
 from rheostat.cli.inputs.plan_inputs import Files, Numbers, problem_of
-from rheostat.cli.inputs.run_inputs import Wanted, first_deployment
+from rheostat.cli.inputs.run_inputs import RunRequest, first_deployment
 from rheostat.cli.output import WrongUse
 from rheostat.cli.views.plan_progress import ProgressLine, Watching
 from rheostat.model.documents import read_deployment, read_objective
@@ -235,20 +235,20 @@ class TestFirstDeployment:
         return Infrastructure("three", nodes, delays_ms=delays)
 
     def test_without_a_planner_it_is_the_first_node_with_room_with_one_the_best(self):
-        wanted = Wanted(self.application(), self.network(), None)
+        wanted = RunRequest(self.application(), self.network(), None)
         assert list(first_deployment(wanted)["out"]) == ["near"]
         assert list(first_deployment(wanted, "exact")["out"]) == ["by"]
 
     def test_an_objective_says_what_is_best(self):
         up = (Node("near", availability=0.99), Node("far", availability=0.99), Node("by", availability=0.5))
         network = replace(self.network(), nodes=up)
-        quick = first_deployment(Wanted(self.application(), network, None, OdpObjective(1.0)), "exact")
-        safe = first_deployment(Wanted(self.application(), network, None, OdpObjective(0.0, 1.0)), "exact")
+        quick = first_deployment(RunRequest(self.application(), network, None, OdpObjective(1.0)), "exact")
+        safe = first_deployment(RunRequest(self.application(), network, None, OdpObjective(0.0, 1.0)), "exact")
         assert (list(quick["out"]), list(safe["out"])) == (["by"], ["near"])
 
     def test_what_a_planner_cannot_place_is_refused_with_its_reason(self):
         with pytest.raises(WrongUse, match="exact finds no deployment: operator in needs 1 per replica"):
-            first_deployment(Wanted(self.application(), self.network(0.5), None), "exact")
+            first_deployment(RunRequest(self.application(), self.network(0.5), None), "exact")
 
     def test_run_takes_one_or_the_other(self, rheostat, monkeypatch):
         monkeypatch.setattr(sys, "path", list(sys.path))

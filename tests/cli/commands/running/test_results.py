@@ -11,11 +11,11 @@ from tests.simulation.scenes import CHAIN, SITES
 
 from rheostat.model.documents import write
 from rheostat.model.graph.application import RESULTS_SINK
-from rheostat.runtime.channels.log.producer import Batch
+from rheostat.runtime.channels.log.producer import ProducedBatch
 from rheostat.runtime.channels.records.channel import Channel, create_channel
 from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.segment import write_segment
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 ROWS = [{"word": "a", "count": 1}, {"word": "b", "count": 1}, {"word": "a", "count": 2}]
@@ -25,7 +25,7 @@ ROWS = [{"word": "a", "count": 1}, {"word": "b", "count": 1}, {"word": "a", "cou
 def run(rheostat, tmp_path, monkeypatch):
     """A run whose sink has received three rows in two batches."""
     monkeypatch.chdir(tmp_path)
-    layout = Layout(tmp_path / ".rheostat" / "chain")
+    layout = RunPaths(tmp_path / ".rheostat" / "chain")
     layout.root.mkdir(parents=True)
     operators = tuple(replace(one, code=RESULTS_SINK if one.name == "sink" else "a:b") for one in CHAIN.operators)
     (layout.root / "application.yaml").write_text(write(replace(CHAIN, operators=operators)))
@@ -39,7 +39,7 @@ def received(run):
     producer = opened(run, "sink@a")
     for number, rows in enumerate((ROWS[:2], ROWS[2:])):
         segment = write_segment(run.segments(producer.name, producer.epoch), pa.Table.from_pylist(rows), None, Disk())
-        producer.publish(Batch(number, [segment]), now_ms=number)
+        producer.publish(ProducedBatch(number, [segment]), now_ms=number)
 
 
 def test_a_sink_that_has_received_nothing(run, rheostat):

@@ -7,15 +7,15 @@ import pytest
 from tests.planning.instances import random_problem
 
 from rheostat.model.quality.objective import Bounds, EdrpObjective
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.contract.problem import Problem
-from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.encoded.spread import ways_to_all
 from rheostat.planning.exact.bounds.bound_filter import surviving
 from rheostat.planning.exact.bounds.multiset_generation import Ground
 from rheostat.planning.exact.branch.incumbent import internal_value
 from rheostat.planning.exact.branch.node_level import at_node_level
-from rheostat.planning.exact.branch.subproblem import Part, narrowed
+from rheostat.planning.exact.branch.subproblem import Subproblem, narrowed
 from rheostat.planning.solvers.exhaustive import Exhaustive
 from rheostat.reference.networks import random_gaussian
 from rheostat.reference.taxi import taxi
@@ -39,13 +39,13 @@ def test_the_optimum_survives_every_filter(above: float, weights: tuple[float, f
         best = ORACLE.plan(problem).deployment
         if best is None:
             continue
-        instance = Instance(problem)
+        instance = EncodedProblem(problem)
         upper = internal_value(instance, best) * (1 + above)
-        relaxed = at_node_level(instance, best, upper, Clock())
+        relaxed = at_node_level(instance, best, upper, Deadline())
         assert relaxed.lower <= upper
         ground = Ground.below(relaxed.level, relaxed.path, relaxed.prices, 1.1 * upper)
         generated = surviving(ground, relaxed.values, upper)
-        left = narrowed(Part(instance, generated, relaxed, 0.0, upper), Clock())
+        left = narrowed(Subproblem(instance, generated, relaxed, 0.0, upper), Deadline())
         assert left is not None
         assert left.bound.value <= upper
         for i, name in enumerate(instance.names):
@@ -69,7 +69,7 @@ def test_the_optimum_survives_every_filter(above: float, weights: tuple[float, f
 def test_who_has_no_room_nearby_is_far_away(replicas: int, taken: float, which: int) -> None:
     at = random_gaussian(6, 1)
     at = replace(at, nodes=tuple(replace(node, resources=2.0) for node in at.nodes))
-    instance = Instance(Problem(taxi(70, 4, pins=None), at, EdrpObjective(1.0, 0.0, 0.0, Bounds(175.0))))
+    instance = EncodedProblem(Problem(taxi(70, 4, pins=None), at, EdrpObjective(1.0, 0.0, 0.0, Bounds(175.0))))
     operator = instance.position["parser"]
     for turned, delay in ((False, at.network.delay_ms), (True, at.network.delay_ms.T)):
         expected = [sorted(row)[which] for row in delay.tolist()]

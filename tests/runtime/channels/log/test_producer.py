@@ -5,11 +5,11 @@ from tests.runtime.channels.world import Died, MortalDisk, Row, channel_at, open
 
 from rheostat.errors import Fenced
 from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.log.producer import Batch, close_producer
+from rheostat.runtime.channels.log.producer import ProducedBatch, close_producer
 from rheostat.runtime.channels.reader.advance import advance
 from rheostat.runtime.channels.records.channel import Channel, create_channel
 from rheostat.runtime.channels.records.disk import Disk
-from rheostat.runtime.channels.records.manifest import NEVER, Kind
+from rheostat.runtime.channels.records.manifest import NEVER, ManifestKind
 from rheostat.runtime.channels.records.offset import Offset
 from rheostat.runtime.channels.records.segment import write_segment
 
@@ -114,7 +114,7 @@ def test_sealing_and_closing_can_be_repeated(tmp_path):
         producer.close(0)
     producer.seal(0)
     log = DiskLog(channel)
-    assert [log.entry("p", 1, slot).kind for slot in range(2)] == [Kind.SEAL, Kind.CLOSE]
+    assert [log.entry("p", 1, slot).kind for slot in range(2)] == [ManifestKind.SEAL, ManifestKind.CLOSE]
     assert log.entry("p", 1, 2) is None
 
 
@@ -156,7 +156,7 @@ def test_a_segment_that_was_cleaned_too_early_is_noticed(tmp_path):
     segment = write_segment(channel.segments("p", 1), table_of(ROWS), None, Disk())
     (channel.segments("p", 1) / segment.name).unlink()
     with pytest.raises(FileNotFoundError, match="cleaned away"):
-        producer.publish(Batch(0, (segment,)), 0)
+        producer.publish(ProducedBatch(0, (segment,)), 0)
 
 
 def test_a_channel_is_created_once_and_for_all(tmp_path):

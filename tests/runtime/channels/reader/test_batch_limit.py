@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.runtime.channels.log.hold_file import Control, write_control
+from rheostat.runtime.channels.log.hold_file import HoldOrder, write_control
 from rheostat.runtime.channels.reader.batch_limit import FREE_ROWS, Admission
-from rheostat.runtime.channels.reader.channel_reader import ChannelReader, Reading
+from rheostat.runtime.channels.reader.channel_reader import ChannelReader, ReadSettings
 from rheostat.runtime.channels.records.channel import Channel, create_channel
 from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.offset import Offset
@@ -85,7 +85,7 @@ def test_only_the_first_look_after_a_batch_ends_it():
 
 def test_whoever_is_waited_for_is_not_cut_short(tmp_path):
     channel = create_channel(Channel(tmp_path / "c", "c", 2), Disk())
-    reader = ChannelReader(Reading(channel, channel.all_groups, control=tmp_path / "control.json"), Disk())
+    reader = ChannelReader(ReadSettings(channel, channel.all_groups, control=tmp_path / "control.json"), Disk())
     assert not reader.is_limited()
-    write_control(tmp_path / "control.json", Control(limits=(Offset.start("c", channel.all_groups),)), Disk())
+    write_control(tmp_path / "control.json", HoldOrder(limits=(Offset.start("c", channel.all_groups),)), Disk())
     assert reader.is_limited()

@@ -3,11 +3,11 @@ from tests.runtime.channels.world import Row, channel_at, opened, publish, rows_
 
 from rheostat.runtime.channels.log.consumers import commit, lag, should_wait, subscribe, unsubscribe
 from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.log.emulated_links import Link
-from rheostat.runtime.channels.log.hold_file import Control, read_control, write_control
+from rheostat.runtime.channels.log.emulated_links import EmulatedLink
+from rheostat.runtime.channels.log.hold_file import HoldOrder, read_control, write_control
 from rheostat.runtime.channels.log.producer import close_producer
 from rheostat.runtime.channels.reader.advance import advance
-from rheostat.runtime.channels.reader.channel_reader import ChannelReader, Outlet, Reading
+from rheostat.runtime.channels.reader.channel_reader import ChannelReader, Outlet, ReadSettings
 from rheostat.runtime.channels.records.channel_errors import WrongGroups
 from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.manifest import FOREVER, NEVER
@@ -15,7 +15,7 @@ from rheostat.runtime.channels.records.offset import Cohort, Offset, Position, m
 
 
 def reader_of(channel, **how):
-    return ChannelReader(Reading(channel, how.pop("groups", channel.all_groups), **how), Disk())
+    return ChannelReader(ReadSettings(channel, how.pop("groups", channel.all_groups), **how), Disk())
 
 
 def filled(tmp_path, batches=5, rows=10, **how):
@@ -41,9 +41,9 @@ def test_a_reader_on_hold_plans_nothing(tmp_path):
     channel = filled(tmp_path)
     reader = reader_of(channel, control=tmp_path / "control")
     start = reader.first_offset()
-    write_control(tmp_path / "control", Control(hold=True), Disk())
+    write_control(tmp_path / "control", HoldOrder(hold=True), Disk())
     assert reader.next_offset(start, None, 0) is start
-    write_control(tmp_path / "control", Control(), Disk())
+    write_control(tmp_path / "control", HoldOrder(), Disk())
     assert reader.next_offset(start, None, 0) != start
 
 
@@ -51,7 +51,7 @@ def test_a_limited_reader_ends_exactly_there(tmp_path):
     channel = filled(tmp_path)
     reader = reader_of(channel, control=tmp_path / "control")
     limit = Offset.of("c", [Cohort(channel.all_groups, {"p@n1": Position.at(1, 3)})])
-    write_control(tmp_path / "control", Control(limits=(limit,)), Disk())
+    write_control(tmp_path / "control", HoldOrder(limits=(limit,)), Disk())
     assert read_control(tmp_path / "control").limit_of("c") == limit
     start = reader.first_offset()
     assert reader.next_offset(start, None, 0).cohorts == limit.cohorts
@@ -66,7 +66,7 @@ def test_a_limit_that_was_passed_stops_at_once(tmp_path):
     reader = reader_of(channel, control=tmp_path / "control")
     here = advance(DiskLog(channel), reader.first_offset())
     limit = Offset.of("c", [Cohort(channel.all_groups, {"p@n1": Position.at(1, 3)})])
-    write_control(tmp_path / "control", Control(limits=(limit,)), Disk())
+    write_control(tmp_path / "control", HoldOrder(limits=(limit,)), Disk())
     assert reader.next_offset(here, None, 0) is here
 
 
@@ -74,7 +74,7 @@ def test_a_limit_that_is_not_published_yet_is_waited_for(tmp_path):
     channel = filled(tmp_path)
     reader = reader_of(channel, control=tmp_path / "control")
     limit = Offset.of("c", [Cohort(channel.all_groups, {"p@n1": Position.at(1, 6)})])
-    write_control(tmp_path / "control", Control(limits=(limit,)), Disk())
+    write_control(tmp_path / "control", HoldOrder(limits=(limit,)), Disk())
     here = reader.next_offset(reader.first_offset(), None, 0)
     assert here.cohorts[0].at["p@n1"].seen == 5
     publish(channel, opened(channel, "p@n1"), 5, [Row("p@n1", 99, 0)])
@@ -91,13 +91,13 @@ def test_a_limit_needs_no_leave_of_event_time(tmp_path):
     opened(channel, "q")
     reader = reader_of(channel, control=tmp_path / "control")
     assert rows_between(channel, everything, reader.next_offset(everything, None, 0)) == []
-    write_control(tmp_path / "control", Control(limits=(ahead,)), Disk())
+    write_control(tmp_path / "control", HoldOrder(limits=(ahead,)), Disk())
     assert reader.next_offset(everything, None, 0).cohorts == ahead.cohorts
 
 
 def test_a_delayed_manifest_is_not_seen_before_its_time(tmp_path):
     channel = filled(tmp_path)
-    reader = reader_of(channel, links={"n1": Link(delay_ms=50)})
+    reader = reader_of(channel, links={"n1": EmulatedLink(delay_ms=50)})
     start = reader.first_offset()
     assert reader.next_offset(start, None, 1049) is start
     assert reader.next_offset(start, None, 1050).cohorts[0].at["p@n1"].seen == 5
@@ -106,11 +106,11 @@ def test_a_delayed_manifest_is_not_seen_before_its_time(tmp_path):
 def test_a_link_carries_one_manifest_after_the_other(tmp_path):
     channel = filled(tmp_path)
     size = DiskLog(channel).entry("p@n1", 1, 0).size_bytes
-    reader = reader_of(channel, links={"n1": Link(delay_ms=50, bytes_per_second=size * 10)})
+    reader = reader_of(channel, links={"n1": EmulatedLink(delay_ms=50, bytes_per_second=size * 10)})
     start = reader.first_offset()
     assert reader.next_offset(start, None, 1000 + 50 + 99) is start
     assert reader.next_offset(start, None, 1000 + 50 + 200).cohorts[0].at["p@n1"].seen == 2
-    half = reader_of(channel, groups=frozenset({0, 1}), links={"n1": Link(50, size * 10)})
+    half = reader_of(channel, groups=frozenset({0, 1}), links={"n1": EmulatedLink(50, size * 10)})
     assert half.next_offset(half.first_offset(), None, 1000 + 50 + 65).cohorts[0].at["p@n1"].seen == 1
 
 
@@ -119,7 +119,7 @@ def test_what_was_seen_stays_seen_after_a_restart_behind_a_slow_link(tmp_path):
     opened(channel, "q@n1", frontier=-1)
     here = advance(DiskLog(channel), Offset.start("c", channel.all_groups))
     assert here.cohorts[0].at["p@n1"].cut == -1
-    slow = reader_of(channel, links={"n1": Link(bytes_per_second=0.001)})
+    slow = reader_of(channel, links={"n1": EmulatedLink(bytes_per_second=0.001)})
     assert slow.next_offset(here, None, 2000) is here
 
 

@@ -9,8 +9,8 @@ from rheostat.runtime.channels.records.channel import Channel
 from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.histogram import IngestHistogram
 from rheostat.runtime.channels.records.key_groups import EVERY
-from rheostat.runtime.channels.records.manifest import Kind, Manifest, Segment
-from rheostat.runtime.channels.records.segment import KEY_GROUP, Run, Strand, read_strands, write_segment
+from rheostat.runtime.channels.records.manifest import Manifest, ManifestKind, Segment
+from rheostat.runtime.channels.records.segment import KEY_GROUP, GroupRun, Strand, read_strands, write_segment
 from rheostat.runtime.channels.writer.outputs import (
     Grouping,
     Output,
@@ -25,7 +25,7 @@ def test_rows_of_a_group_are_neighbours_in_the_order_written(tmp_path):
     rows = [Row("p", number, group) for number, group in enumerate([3, 1, 3, 0, 1])]
     segment = write_segment(tmp_path, table_of(rows), np.array([3, 1, 3, 0, 1]), Disk())
     assert list(segment.places()) == [(0, 0, 1), (1, 1, 2), (3, 3, 2)]
-    run = Run(str(tmp_path / segment.name), 1, 4, ((1, 2), (3, 2)))
+    run = GroupRun(str(tmp_path / segment.name), 1, 4, ((1, 2), (3, 2)))
     (batch,) = read_strands([Strand((run,))], None, labelled=True)
     assert [row.number for row in rows_in([batch])] == [1, 4, 0, 2]
     assert batch.column(KEY_GROUP).to_pylist() == [1, 1, 3, 3]
@@ -39,14 +39,14 @@ def test_no_rows_no_file(tmp_path):
 @given(st.dictionaries(st.integers(0, 9), st.integers(1, 9), min_size=1), st.booleans())
 def test_a_manifest_is_what_its_bytes_say(rows, broadcast):
     segment = Segment("x", 7, {EVERY: 3} if broadcast else dict(sorted(rows.items())))
-    manifest = Manifest(Kind.BATCH, 4, 5, 6, (segment, segment), 8, 9, IngestHistogram.of([1, 1, 5]))
+    manifest = Manifest(ManifestKind.BATCH, 4, 5, 6, (segment, segment), 8, 9, IngestHistogram.of([1, 1, 5]))
     again = Manifest.from_bytes(manifest.to_bytes())
     assert again == manifest
     assert again.rows == 2 * sum(segment.rows.values())
 
 
 def test_a_broadcast_row_counts_once_per_owner_and_travels_once():
-    manifest = Manifest(Kind.BATCH, 0, 0, segments=(Segment("x", 60, {EVERY: 3}),))
+    manifest = Manifest(ManifestKind.BATCH, 0, 0, segments=(Segment("x", 60, {EVERY: 3}),))
     assert manifest.rows_for(frozenset({1, 2})) == 6
     assert manifest.bytes_for(frozenset({1, 2})) == 60
 

@@ -7,7 +7,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 from pyspark.sql.types import LongType, StructType
 from tests.runtime.channels.world import Row, channel_at, opened, publish
 
-from rheostat.runtime.channels.log.hold_file import Control, write_control
+from rheostat.runtime.channels.log.hold_file import HoldOrder, write_control
 from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.streaming import data_source
 from rheostat.runtime.channels.streaming.data_source import FIRST_ROWS_SECONDS, LOOK_SECONDS, StreamReader
@@ -107,9 +107,9 @@ def test_nor_does_one_that_does_its_first_batch_again(channel, clock):
 
 
 def test_it_is_held_while_the_others_start_and_then_goes_on(channel, clock, tmp_path):
-    order(tmp_path, Control(hold=True, starting=True))
+    order(tmp_path, HoldOrder(hold=True, starting=True))
     some_rows(channel)
-    clock.happens[7] = lambda: order(tmp_path, Control())
+    clock.happens[7] = lambda: order(tmp_path, HoldOrder())
     assert first_batch(reader_of(channel, control=str(tmp_path / "control")))
     assert clock.looks == 7
 
@@ -117,8 +117,8 @@ def test_it_is_held_while_the_others_start_and_then_goes_on(channel, clock, tmp_
 @pytest.mark.parametrize("is_starting", [True, False])
 def test_whoever_wants_it_to_rest_does_not_wait(channel, clock, tmp_path, is_starting):
     if is_starting:
-        order(tmp_path, Control(hold=True, starting=True))
-    clock.happens[3] = lambda: order(tmp_path, Control(hold=True))
+        order(tmp_path, HoldOrder(hold=True, starting=True))
+    clock.happens[3] = lambda: order(tmp_path, HoldOrder(hold=True))
     assert not first_batch(reader_of(channel, control=str(tmp_path / "control")))
     assert clock.looks == 3
 
@@ -126,7 +126,7 @@ def test_whoever_wants_it_to_rest_does_not_wait(channel, clock, tmp_path, is_sta
 def test_nor_whoever_wants_it_to_come_to_a_place(channel, clock, tmp_path):
     reader = reader_of(channel, control=str(tmp_path / "control"))
     here = reader._reader.first_offset()
-    clock.happens[2] = lambda: order(tmp_path, Control(limits=(here,)))
+    clock.happens[2] = lambda: order(tmp_path, HoldOrder(limits=(here,)))
     assert not first_batch(reader)
     assert clock.looks == 2
 

@@ -10,7 +10,7 @@ import typer
 
 from rheostat.cli.inputs.downtime_choice import Downtime
 from rheostat.cli.inputs.plan_inputs import NAMES
-from rheostat.cli.inputs.planner_inputs import Asked, unsuited_told
+from rheostat.cli.inputs.planner_inputs import PlannerChoice, unsuited_told
 from rheostat.cli.inputs.simulate_inputs import Conditions, options_of, scenario_of, with_bounds
 from rheostat.cli.output import Complaint, WrongUse, answer_json, page, say, warn
 from rheostat.cli.views.simulation_view import summary_table
@@ -85,7 +85,9 @@ def compare_policies(
     entrants = {name: _settings(name, common, bounds, weighed) for name in _names(policies)}
     for settings in entrants.values():
         settings.check(scenario.application)
-    planning = Asked(planner, objective, plan_seconds).planning([each.kind for each in entrants.values()], scenario)
+    planning = PlannerChoice(planner, objective, plan_seconds).planning(
+        [each.kind for each in entrants.values()], scenario
+    )
     contest = Contest(scenario, conditions.seconds, objective_ms, bounds, weighed, period, seed=seed, planning=planning)
     with unsuited_told():
         found = compared(contest, entrants, processes, lambda name: warn(f"done: {name}"))

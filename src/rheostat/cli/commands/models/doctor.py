@@ -31,7 +31,7 @@ LEAST_DISK_GB, GOOD_DISK_GB = 0.5, 5.0
 SPARK_PACKAGES = ("pyspark", "pyarrow", "pandas")
 
 
-class Status(StrEnum):
+class CheckStatus(StrEnum):
     """How a check went."""
 
     OK = "ok"
@@ -45,7 +45,7 @@ class Check:
     """One thing that was looked at."""
 
     name: str
-    status: Status
+    status: CheckStatus
     what: str
     """What was found."""
     remedy: str | None = None
@@ -59,7 +59,7 @@ app = typer.Typer(add_completion=False)
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False) -> None:
     """Check whether this machine is ready."""
     checks = [check() for check in CHECKS]
-    bad = [check for check in checks if check.status is Status.FAIL]
+    bad = [check for check in checks if check.status is CheckStatus.FAIL]
     if as_json:
         mistakes = [Complaint(f"{check.name}: {check.what}", check.remedy) for check in bad]
         answer_json(ok=not bad, checks=[asdict(check) for check in checks], mistakes=mistakes)
@@ -69,17 +69,17 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="One JSON object
 
 
 def _show(checks: list[Check]) -> None:
-    colours = {Status.OK: "green", Status.WARN: "yellow", Status.FAIL: "bold red"}
+    colours = {CheckStatus.OK: "green", CheckStatus.WARN: "yellow", CheckStatus.FAIL: "bold red"}
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for check in checks:
         status = Text(check.status, colours[check.status])
         table.add_row(status, check.name, check.what + (f"; {check.remedy}" if check.remedy else ""))
     page().print(table)
-    worst = max(checks, key=lambda check: list(Status).index(check.status)).status
+    worst = max(checks, key=lambda check: list(CheckStatus).index(check.status)).status
     verdicts = {
-        Status.OK: "ready",
-        Status.WARN: "ready, with the limits above",
-        Status.FAIL: "not ready: mend what failed",
+        CheckStatus.OK: "ready",
+        CheckStatus.WARN: "ready, with the limits above",
+        CheckStatus.FAIL: "not ready: mend what failed",
     }
     say("", verdicts[worst])
 
@@ -87,7 +87,7 @@ def _show(checks: list[Check]) -> None:
 def check_python() -> Check:
     """Which one it is; on one that is too old nothing here could be installed."""
     what = f"{platform.python_version()} ({sys.implementation.name})"
-    return Check("python", Status.OK, what)
+    return Check("python", CheckStatus.OK, what)
 
 
 def check_spark() -> Check:
@@ -96,15 +96,15 @@ def check_spark() -> Check:
     missing = [name for name in SPARK_PACKAGES if name not in found]
     what = ", ".join(f"{name} {version}" for name, version in found.items()) or "not installed"
     if not missing:
-        return Check("spark", Status.OK, what)
+        return Check("spark", CheckStatus.OK, what)
     remedy = "validate, show and evaluate work without; to run on Spark: pip install 'rheostat[spark]'"
-    return Check("spark", Status.WARN, what + (f", no {', '.join(missing)}" if found else ""), remedy)
+    return Check("spark", CheckStatus.WARN, what + (f", no {', '.join(missing)}" if found else ""), remedy)
 
 
 def check_java() -> Check:
     """What Spark would start: JAVA_HOME's java, else the one on the PATH."""
     needed = _installed("pyspark") is not None
-    bad = Status.FAIL if needed else Status.WARN
+    bad = CheckStatus.FAIL if needed else CheckStatus.WARN
     remedy = f"install Java {LEAST_JAVA} or later (Debian, Ubuntu: apt-get install openjdk-17-jre-headless)"
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
@@ -116,7 +116,7 @@ def check_java() -> Check:
         return Check("java", bad, f"{java} does not run", remedy)
     if version < LEAST_JAVA:
         return Check("java", bad, f"Java {version} at {java}", remedy)
-    return Check("java", Status.OK, f"Java {version} at {java}")
+    return Check("java", CheckStatus.OK, f"Java {version} at {java}")
 
 
 def java_version(java: str) -> int | None:
@@ -142,19 +142,19 @@ def check_cores() -> Check:
     """Cores this process may use."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     if cores >= 2:
-        return Check("cores", Status.OK, f"{cores}")
-    return Check("cores", Status.WARN, f"{cores}", "everything works, one after the other; two or more are better")
+        return Check("cores", CheckStatus.OK, f"{cores}")
+    return Check("cores", CheckStatus.WARN, f"{cores}", "everything works, one after the other; two or more are better")
 
 
 def check_memory() -> Check:
     """Memory of the machine or of the container, whichever is less."""
     limit = memory_gb()
     if limit is None:
-        return Check("memory", Status.WARN, "unknown", f"see to it that there are {GOOD_MEMORY_GB:g} GB")
+        return Check("memory", CheckStatus.WARN, "unknown", f"see to it that there are {GOOD_MEMORY_GB:g} GB")
     what = f"{limit:.1f} GB"
     if limit >= GOOD_MEMORY_GB:
-        return Check("memory", Status.OK, what)
-    status = Status.WARN if limit >= LEAST_MEMORY_GB else Status.FAIL
+        return Check("memory", CheckStatus.OK, what)
+    status = CheckStatus.WARN if limit >= LEAST_MEMORY_GB else CheckStatus.FAIL
     return Check("memory", status, what, f"Spark wants {GOOD_MEMORY_GB:g} GB or more")
 
 
@@ -179,13 +179,13 @@ def check_disk() -> Check:
             file.flush()
     except OSError as error:
         return Check(
-            "disk", Status.FAIL, f"{place} cannot be written: {error.strerror}", "set TMPDIR to a place that can"
+            "disk", CheckStatus.FAIL, f"{place} cannot be written: {error.strerror}", "set TMPDIR to a place that can"
         )
     free = shutil.disk_usage(place).free / 1e9
     what = f"{free:.1f} GB free in {place}"
     if free >= GOOD_DISK_GB:
-        return Check("disk", Status.OK, what)
-    status = Status.WARN if free >= LEAST_DISK_GB else Status.FAIL
+        return Check("disk", CheckStatus.OK, what)
+    status = CheckStatus.WARN if free >= LEAST_DISK_GB else CheckStatus.FAIL
     return Check("disk", status, what, f"make room, or set TMPDIR to a place with {GOOD_DISK_GB:g} GB or more")
 
 
@@ -195,8 +195,10 @@ def check_host() -> Check:
     try:
         address = socket.gethostbyname(name)
     except OSError:
-        return Check("host", Status.WARN, f"the host name {name} has no address", "export SPARK_LOCAL_IP=127.0.0.1")
-    return Check("host", Status.OK, f"{name} is {address}")
+        return Check(
+            "host", CheckStatus.WARN, f"the host name {name} has no address", "export SPARK_LOCAL_IP=127.0.0.1"
+        )
+    return Check("host", CheckStatus.OK, f"{name} is {address}")
 
 
 def _installed(package: str) -> str | None:

@@ -10,7 +10,7 @@ from rheostat.cli.inputs.control_inputs import lessons_from
 from rheostat.cli.inputs.control_set import HELP, tuned
 from rheostat.cli.inputs.downtime_choice import Downtime
 from rheostat.cli.inputs.plan_inputs import NAMES
-from rheostat.cli.inputs.planner_inputs import Asked, unsuited_told
+from rheostat.cli.inputs.planner_inputs import PlannerChoice, unsuited_told
 from rheostat.cli.inputs.simulate_inputs import Conditions, options_of, scenario_of, with_bounds
 from rheostat.cli.output import ExitCode, answer_json, page, say, warn
 from rheostat.cli.views.simulation_view import Bar, summary_json, summary_table
@@ -101,7 +101,7 @@ def simulate(
     settings = tuned(with_bounds(settings, scenario, objective_ms, bound or []), tuning or [])
     settings.check(scenario.application)
     known = lessons_from(learned, settings, scenario.application)
-    planning = Asked(planner, objective, plan_seconds).planning([control], scenario)
+    planning = PlannerChoice(planner, objective, plan_seconds).planning([control], scenario)
     with Bar(scenario.application.name, conditions.seconds) as bar, unsuited_told():
         run = simulated(
             scenario,

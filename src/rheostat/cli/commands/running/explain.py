@@ -7,7 +7,7 @@ import typer
 from rheostat.cli.output import Complaint, WrongUse, answer_json, say
 from rheostat.cli.session.run_journal import told_of
 from rheostat.cli.session.running_application import AsJson, Directory, find_directory
-from rheostat.control.history.decision_story import Told
+from rheostat.control.history.decision_story import TellableDecision
 from rheostat.control.history.explanation import clock_time
 
 app = typer.Typer(add_completion=False)
@@ -40,7 +40,7 @@ def explain(
         say(*(f"  {heading:<9} {text}" for heading, text in story.chapters()))
 
 
-def _chosen(found: list[Told], number: int | None, *, every: bool) -> list[Told]:
+def _chosen(found: list[TellableDecision], number: int | None, *, every: bool) -> list[TellableDecision]:
     if number is not None:
         told = [story for story in found if story.number == number]
         if not told:
@@ -53,6 +53,6 @@ def _chosen(found: list[Told], number: int | None, *, every: bool) -> list[Told]
     return active[-1:] or found[-1:]
 
 
-def _document(story: Told, began: float) -> dict[str, object]:
+def _document(story: TellableDecision, began: float) -> dict[str, object]:
     chapters = [{"what": heading, "told": text} for heading, text in story.chapters()]
     return {"number": story.number, "seconds": round(story.decision.at_seconds - began, 3), "chapters": chapters}

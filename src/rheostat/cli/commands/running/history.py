@@ -8,7 +8,7 @@ from rheostat.cli.output import answer_json, page, say
 from rheostat.cli.session.run_journal import told_of
 from rheostat.cli.session.running_application import AsJson, Directory, find_directory
 from rheostat.cli.views.tables import plain_table
-from rheostat.control.history.decision_story import Told
+from rheostat.control.history.decision_story import TellableDecision
 from rheostat.control.history.explanation import clock_time
 
 app = typer.Typer(add_completion=False)
@@ -42,5 +42,5 @@ def history(*, directory: Directory = None, as_json: AsJson = False) -> None:
     page().print(table)
 
 
-def _since(story: Told, began: float) -> float:
+def _since(story: TellableDecision, began: float) -> float:
     return round(story.decision.at_seconds - began, 3)

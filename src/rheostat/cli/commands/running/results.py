@@ -10,10 +10,10 @@ from rheostat.cli.session.running_application import AsJson, Directory, document
 from rheostat.cli.views.tables import plain_table
 from rheostat.model.graph.application import RESULTS_SINK, Application
 from rheostat.model.graph.flow_order import did_you_mean
-from rheostat.runtime.channels.observe.result_rows import Part, last_rows, latest_rows, published
+from rheostat.runtime.channels.observe.result_rows import ResultPart, last_rows, latest_rows, published
 from rheostat.runtime.channels.observe.results_file import SUFFIXES, common_schema, plain, write_results
 from rheostat.runtime.channels.records.channel import load_channel
-from rheostat.runtime.plan.run_paths import Layout
+from rheostat.runtime.plan.run_paths import RunPaths
 
 app = typer.Typer(add_completion=False)
 
@@ -42,7 +42,7 @@ def results(
     name = _sink(documents_of(place)[0], sink)
     if output is not None and output.suffix not in SUFFIXES:
         raise WrongUse(Complaint(f"{output} does not say what to write", f"let it end in {', '.join(SUFFIXES)}"))
-    folder = Layout(place).results(name)
+    folder = RunPaths(place).results(name)
     parts = published(load_channel(folder)) if folder.exists() else []
     columns = _columns(parts, latest_by or [])
     standing = latest_rows(parts, latest_by) if latest_by and parts else None
@@ -80,7 +80,7 @@ def _sink(application: Application, wanted: str | None) -> str:
     raise WrongUse(Complaint(f"there is no sink {wanted!r}", did_you_mean(wanted, kept)))
 
 
-def _columns(parts: list[Part], asked: list[str]) -> list[str]:
+def _columns(parts: list[ResultPart], asked: list[str]) -> list[str]:
     columns = list(parts[-1].schema().names) if parts else []
     if columns and (unknown := [name for name in asked if name not in columns]):
         raise WrongUse(*(Complaint(f"there is no column {name!r}", did_you_mean(name, columns)) for name in unknown))

@@ -12,7 +12,7 @@ Scalar = str | int | float | bool | None
 class Written:
     """A value and the line where it begins. Values that are repeated by an alias are shared, not copied."""
 
-    value: "Scalar | list[Written] | dict[str, Entry]"
+    value: "Scalar | list[Written] | dict[str, WrittenEntry]"
     line: int
     text: str = ""
     """A scalar as it is spelled."""
@@ -64,7 +64,7 @@ class Written:
 
 
 @dataclass(slots=True)
-class Entry:
+class WrittenEntry:
     """What a mapping has under one key."""
 
     line: int

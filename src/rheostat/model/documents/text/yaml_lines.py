@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import yaml
 
 from rheostat.errors import Located
-from rheostat.model.documents.text.written import Entry, Scalar, Written
+from rheostat.model.documents.text.written import Scalar, Written, WrittenEntry
 
 MAX_DEPTH = 30
 MAX_REPEATED = 100_000
@@ -169,4 +169,4 @@ class _Builder:
             first = mapping.value[key.text].line
             self._tell(key.line, f"the key {key.text!r} is already on line {first}", "remove one of the two")
         else:
-            mapping.value[key.text] = Entry(key.line, content)
+            mapping.value[key.text] = WrittenEntry(key.line, content)

@@ -7,7 +7,7 @@ the path much more is known while they grow (`growing`).
 
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.candidates import Candidates, all_candidates, of_rows
 from rheostat.planning.encoded.encoded_problem import Indices, Values
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel
@@ -25,7 +25,7 @@ class TooMany(Exception):
 
 
 def surviving(
-    ground: Ground, values: list[Values], limit: float, most: int = MOST, clock: Clock | None = None
+    ground: Ground, values: list[Values], limit: float, most: int = MOST, clock: Deadline | None = None
 ) -> list[Candidates]:
     """For every operator the multisets whose bound is below the limit; raises TooMany if they are too many.
 

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from rheostat.planning.encoded.candidates import Candidates
-from rheostat.planning.encoded.encoded_problem import TOLERANCE, Flags, Indices, Instance, Values
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem, Flags, Indices, Values
 from rheostat.planning.encoded.spread import ways_to_all
 from rheostat.planning.encoded.stream_tables import StreamTable
 from rheostat.planning.exact.bounds.elimination import HUGE
@@ -37,7 +37,7 @@ class Prices:
 class Level(Protocol):
     """Choices of every operator with their costs under given prices."""
 
-    instance: Instance
+    instance: EncodedProblem
 
     def sizes(self) -> list[int]:
         """Number of choices of every operator."""
@@ -79,7 +79,7 @@ class NodeLevel:
     most of them ("heavy"): a choice says how many these are. They all take room, and the others are spread no closer.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: EncodedProblem) -> None:
         self.instance = instance
         self.nodes: list[Indices] = []
         """Node of every choice of every operator."""
@@ -238,7 +238,7 @@ class NodeLevel:
         return self.nodes[operator][choice : choice + 1], np.array([m * self.instance.resources[operator]])
 
 
-def _stand_ins(instance: Instance, operator: int, nodes: Indices) -> tuple[Indices, Indices, Indices]:
+def _stand_ins(instance: EncodedProblem, operator: int, nodes: Indices) -> tuple[Indices, Indices, Indices]:
     """Packed choices that fit and are not saturated, then spread ones if there can be any."""
     possible = np.nonzero(np.isfinite(instance.latencies[operator]))[0]
     room = instance.problem.infrastructure.capacities[nodes] + TOLERANCE
@@ -251,7 +251,7 @@ def _stand_ins(instance: Instance, operator: int, nodes: Indices) -> tuple[Indic
     )
 
 
-def _heavy_stand_ins(instance: Instance, operator: int, nodes: Indices) -> tuple[Indices, Indices, Indices]:
+def _heavy_stand_ins(instance: EncodedProblem, operator: int, nodes: Indices) -> tuple[Indices, Indices, Indices]:
     """The nodes that hold the most of a multiset's replicas: for all numbers of these, packed or not."""
     possible = np.nonzero(np.isfinite(instance.latencies[operator]))[0].tolist()
     kinds = [(m, here) for m in possible for here in range(1, m + 1) if here == m or here * len(nodes) >= m]
@@ -265,14 +265,14 @@ def _heavy_stand_ins(instance: Instance, operator: int, nodes: Indices) -> tuple
     )
 
 
-def _least(instance: Instance, operator: int) -> int:
+def _least(instance: EncodedProblem, operator: int) -> int:
     return instance.problem.application.by_name[instance.names[operator]].min_replicas
 
 
 class OptionLevel:
     """A multiset for every operator."""
 
-    def __init__(self, instance: Instance, candidates: list[Candidates]) -> None:
+    def __init__(self, instance: EncodedProblem, candidates: list[Candidates]) -> None:
         self.instance, self.candidates = instance, candidates
         count = len(instance.node_names)
         self.taken = [c.counts(count) * instance.resources[i] for i, c in enumerate(candidates)]

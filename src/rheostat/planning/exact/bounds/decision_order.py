@@ -7,7 +7,7 @@ path alone is good enough. Until then nobody waits for it, which only lowers the
 
 import numpy as np
 
-from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.exact.bounds.choice_levels import OptionLevel, Prices
 from rheostat.planning.exact.bounds.elimination import Structure
 from rheostat.planning.exact.bounds.lagrangian import Bound, along, bound_with
@@ -16,7 +16,7 @@ _MOST_FLOW = 0.25
 """Share of the flow through an operator beside the path from which on it is decided where it is needed."""
 
 
-def beside(instance: Instance, path: tuple[int, ...]) -> tuple[int, ...]:
+def beside(instance: EncodedProblem, path: tuple[int, ...]) -> tuple[int, ...]:
     """The operators that hear and are heard by operators on the path only.
 
     None where links are limited: what an operator sends is counted when it is decided, not when others are.

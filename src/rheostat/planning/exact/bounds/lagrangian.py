@@ -12,8 +12,8 @@ from math import isfinite
 
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
-from rheostat.planning.encoded.encoded_problem import Instance, Values
+from rheostat.planning.contract.deadline import Deadline
+from rheostat.planning.encoded.encoded_problem import EncodedProblem, Values
 from rheostat.planning.exact.bounds.choice_levels import Level, Prices
 from rheostat.planning.exact.bounds.elimination import HUGE, Eliminated, Structure, eliminated
 
@@ -28,7 +28,7 @@ class Bound:
     """No feasible deployment has a smaller F, without downtime and constant."""
 
 
-def along(instance: Instance, path: list[int], capacity: Values, response: float = 0.0) -> Prices:
+def along(instance: EncodedProblem, path: list[int], capacity: Values, response: float = 0.0) -> Prices:
     """Prices with all flow on one path."""
     flow, through = np.zeros(len(instance.edges)), np.zeros(len(instance.names))
     for e, (i, j) in enumerate(instance.edges.tolist()):
@@ -37,7 +37,7 @@ def along(instance: Instance, path: list[int], capacity: Values, response: float
     return Prices(flow, through, capacity, response)
 
 
-def room(instance: Instance, prices: Prices) -> float:
+def room(instance: EncodedProblem, prices: Prices) -> float:
     """What the prices give back: they are paid only beyond what there is."""
     given = float(prices.capacity @ instance.problem.infrastructure.capacities)
     bound = instance.problem.objective.bounds.response_time_ms
@@ -69,7 +69,7 @@ class Ascent:
     """A bound that is high enough; also scales the steps."""
 
 
-def best_bound(level: Level, structure: Structure, start: Prices, ascent: Ascent, clock: Clock) -> Bound:
+def best_bound(level: Level, structure: Structure, start: Prices, ascent: Ascent, clock: Deadline) -> Bound:
     """Subgradient ascent on the prices; the best bound on the way."""
     instance = level.instance
     best = bound_with(level, structure, start)
@@ -100,7 +100,7 @@ def best_bound(level: Level, structure: Structure, start: Prices, ascent: Ascent
     return best
 
 
-def _most_response(instance: Instance) -> float:
+def _most_response(instance: EncodedProblem) -> float:
     bound = instance.problem.objective.bounds.response_time_ms
     return bound if isfinite(bound) else 1.0
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.encoded_problem import Indices, Values
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel, Prices
 from rheostat.planning.exact.bounds.elimination import HUGE
@@ -41,7 +41,7 @@ class Ground:
         if bound is None:
             free = replace(prices, capacity=np.zeros(len(prices.capacity)))
             slots = min(3, affordable_slots(level, path, _STEPS))
-            bound = path_bound(level, path, free, Climb(slots, 0, limit), Clock())
+            bound = path_bound(level, path, free, Climb(slots, 0, limit), Deadline())
         spare = _spare(level, bound)
         through, so_far = marginals(bound.way, bound.carried, bound.after, min(limit, HUGE / 2) + spare)
         return cls(level, bound, through, np.minimum.reduceat(so_far, bound.way.values[:-1]))

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 
 from rheostat.planning.encoded.encoded_problem import Indices, Values
-from rheostat.planning.exact.bounds.path_kernel import Way
+from rheostat.planning.exact.bounds.path_kernel import PathWay
 
 
 class Whole(NamedTuple):
@@ -108,7 +108,7 @@ def _units(whole: Whole, row: int, node: int) -> int:  # pragma: no cover - comp
 
 
 @numba.njit(cache=True)
-def _fits_after(w: Way, i: int, code: int, whole: Whole, row: int) -> bool:  # pragma: no cover - compiled
+def _fits_after(w: PathWay, i: int, code: int, whole: Whole, row: int) -> bool:  # pragma: no cover - compiled
     """Whether a multiset has room beside what the memory of a stand-in before it says."""
     u = w.node[i]
     for k in range(whole.nodes.shape[1]):
@@ -125,7 +125,7 @@ def _fits_after(w: Way, i: int, code: int, whole: Whole, row: int) -> bool:  # p
 
 @numba.njit(cache=True)
 def before_multisets(
-    w: Way, so_far: Values, whole: Whole, tables: tuple[Values, Values, Values], most: Values
+    w: PathWay, so_far: Values, whole: Whole, tables: tuple[Values, Values, Values], most: Values
 ) -> Values:  # pragma: no cover - compiled
     """Least cost up to every multiset, its own not included, or `most` if it is not below that.
 
@@ -167,7 +167,7 @@ def before_multisets(
 
 @numba.njit(cache=True)
 def after_multisets(
-    w: Way, value: Values, whole: Whole, tables: tuple[Values, Values, Values], most: Values
+    w: PathWay, value: Values, whole: Whole, tables: tuple[Values, Values, Values], most: Values
 ) -> Values:  # pragma: no cover - compiled
     """The same after every multiset; `tables` are [here, next]."""
     pair, delay, network = tables

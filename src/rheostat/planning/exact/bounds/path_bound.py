@@ -12,12 +12,12 @@ from math import gcd
 
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
-from rheostat.planning.encoded.encoded_problem import Indices, Instance, Values
+from rheostat.planning.contract.deadline import Deadline
+from rheostat.planning.encoded.encoded_problem import EncodedProblem, Indices, Values
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel, Prices
 from rheostat.planning.exact.bounds.elimination import HUGE
 from rheostat.planning.exact.bounds.lagrangian import along, room
-from rheostat.planning.exact.bounds.path_kernel import Way, backward, best_way, carried_codes, marginals
+from rheostat.planning.exact.bounds.path_kernel import PathWay, backward, best_way, carried_codes, marginals
 
 _TRIED = 12
 """Candidates next that are tried for a state, about: those that seem best come first, and mostly one of them is."""
@@ -37,7 +37,7 @@ class PathBound:
 
     path: tuple[int, ...]
     prices: Prices
-    way: Way
+    way: PathWay
     carried: Indices
     """What is remembered from node to node."""
     after: Values
@@ -58,7 +58,7 @@ class PathBound:
         return [found[a:b] for a, b in zip(self.way.start, self.way.start[1:], strict=False)]
 
 
-def longest_chain(instance: Instance) -> tuple[int, ...]:
+def longest_chain(instance: EncodedProblem) -> tuple[int, ...]:
     """The path with the most operators; of equals the one with the longest latencies."""
     waits = np.where(np.isfinite(instance.latencies), instance.latencies, np.inf).min(axis=1)
     best: list[tuple[int, float, tuple[int, ...]]] = []
@@ -69,7 +69,7 @@ def longest_chain(instance: Instance) -> tuple[int, ...]:
     return max(best)[2]
 
 
-def unit_size(instance: Instance) -> float:
+def unit_size(instance: EncodedProblem) -> float:
     """The largest step that measures all resources, or a coarser one where that would be too fine."""
     resources, capacities = instance.resources, instance.problem.infrastructure.capacities
     milli = [round(r * 1000) for r in resources.tolist() if r > 0]
@@ -80,7 +80,7 @@ def unit_size(instance: Instance) -> float:
     return max(step, float(np.minimum(capacities, most).max()) / _MOST_UNITS, 1e-9)
 
 
-def units(instance: Instance) -> tuple[Indices, Indices]:
+def units(instance: EncodedProblem) -> tuple[Indices, Indices]:
     """Resources and capacities as small whole numbers; rounded so that more fits, never less."""
     step, capacities = unit_size(instance), instance.problem.infrastructure.capacities
     need = np.floor(instance.resources / step + 1e-6).astype(np.int64)
@@ -88,7 +88,7 @@ def units(instance: Instance) -> tuple[Indices, Indices]:
     return need, rooms
 
 
-def way_along(level: NodeLevel, path: tuple[int, ...], prices: Prices, near: Indices) -> Way:
+def way_along(level: NodeLevel, path: tuple[int, ...], prices: Prices, near: Indices) -> PathWay:
     """The tables for a path under given prices; `near` lists the neighbourhood of every node."""
     instance = level.instance
     weight = instance.coefficients.response + prices.response
@@ -103,7 +103,7 @@ def way_along(level: NodeLevel, path: tuple[int, ...], prices: Prices, near: Ind
     nodes = [level.nodes[i] for i in path]
     memory = _memory(near, rooms)
     flat = np.concatenate(nodes)
-    return Way(
+    return PathWay(
         start=np.cumsum([0, *(len(n) for n in nodes)]),
         node=flat,
         own=_own_costs(level, path, prices),
@@ -169,7 +169,7 @@ class Climb:
     target: float = HUGE
 
 
-def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Climb, clock: Clock) -> PathBound:
+def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Climb, clock: Deadline) -> PathBound:
     """Subgradient ascent on the prices of capacity, along one path."""
     instance = level.instance
     near = neighbourhoods(level, path, climb.slots if instance.coefficients.response + start.response > 0 else 1)
@@ -211,7 +211,7 @@ def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Cl
     return best
 
 
-def _bound(level: NodeLevel, path: tuple[int, ...], prices: Prices, known: tuple[Way, Indices]) -> PathBound:
+def _bound(level: NodeLevel, path: tuple[int, ...], prices: Prices, known: tuple[PathWay, Indices]) -> PathBound:
     instance, (way, carried) = level.instance, known
     after = backward(way, carried)
     least, chosen = best_way(way, carried, after)

@@ -15,7 +15,7 @@ from rheostat.planning.encoded.encoded_problem import Indices, Values
 HUGE = 1e15
 
 
-class Way(NamedTuple):
+class PathWay(NamedTuple):
     """A path of operators, its costs, and what is remembered."""
 
     start: Indices
@@ -63,7 +63,7 @@ def carried_codes(
 
 
 @numba.njit(cache=True)
-def moved(w: Way, carried: Indices, u: int, code: int, j: int) -> int:  # pragma: no cover - compiled
+def moved(w: PathWay, carried: Indices, u: int, code: int, j: int) -> int:  # pragma: no cover - compiled
     """The code at candidate j after going there from u; -1 if its node is full."""
     v = w.node[j]
     kept = carried[u, v, code]
@@ -78,7 +78,7 @@ _FIRST = 16
 
 
 @numba.njit(cache=True)
-def backward(w: Way, carried: Indices) -> Values:  # pragma: no cover - compiled
+def backward(w: PathWay, carried: Indices) -> Values:  # pragma: no cover - compiled
     """Least cost after every state, its own cost not included."""
     positions = len(w.start) - 1
     value = np.zeros(w.values[-1])
@@ -96,7 +96,7 @@ def backward(w: Way, carried: Indices) -> Values:  # pragma: no cover - compiled
 
 @numba.njit(cache=True)
 def _after_candidate(
-    w: Way, carried: Indices, value: Values, where: tuple[int, int, int], ahead: Values
+    w: PathWay, carried: Indices, value: Values, where: tuple[int, int, int], ahead: Values
 ) -> None:  # pragma: no cover - compiled
     """Values of all codes of a candidate; `ahead` bounds the cost by way of each candidate next."""
     i, row, first = where
@@ -123,7 +123,7 @@ def _after_candidate(
 
 @numba.njit(cache=True)
 def _best_next(
-    w: Way, known: tuple[Indices, Values], state: tuple[int, int, int, int], ahead: Values, order: Indices
+    w: PathWay, known: tuple[Indices, Values], state: tuple[int, int, int, int], ahead: Values, order: Indices
 ) -> float:  # pragma: no cover - compiled
     (carried, value), (i, code, row, first) = known, state
     best = HUGE
@@ -139,7 +139,7 @@ def _best_next(
 
 @numba.njit(cache=True)
 def marginals(
-    w: Way, carried: Indices, value: Values, limit: float
+    w: PathWay, carried: Indices, value: Values, limit: float
 ) -> tuple[Values, Values]:  # pragma: no cover - compiled
     """Least cost of a whole path through every candidate, and least cost up to every state, its own included.
 
@@ -174,7 +174,7 @@ def marginals(
 
 
 @numba.njit(cache=True)
-def best_way(w: Way, carried: Indices, value: Values) -> tuple[float, Indices]:  # pragma: no cover - compiled
+def best_way(w: PathWay, carried: Indices, value: Values) -> tuple[float, Indices]:  # pragma: no cover - compiled
     """The least cost of a path, and a candidate per position that attains it; HUGE if there is none."""
     positions = len(w.start) - 1
     chosen = np.full(positions, -1, dtype=np.int64)

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 from rheostat.planning.encoded.encoded_problem import Indices, Values
-from rheostat.planning.exact.bounds.path_kernel import Way
+from rheostat.planning.exact.bounds.path_kernel import PathWay
 
 
 class Links(NamedTuple):
@@ -22,7 +22,7 @@ class Links(NamedTuple):
     pair_terms: Values
 
 
-class Chain(NamedTuple):
+class MultisetChain(NamedTuple):
     """The multisets of all positions of a path, one position after the other."""
 
     start: Indices
@@ -46,7 +46,9 @@ class Chain(NamedTuple):
 
 
 @numba.njit(cache=True)
-def _seen_from(c: Chain, row: int, position: int, forward: bool, seen: Values) -> float:  # pragma: no cover - compiled
+def _seen_from(
+    c: MultisetChain, row: int, position: int, forward: bool, seen: Values
+) -> float:  # pragma: no cover - compiled
     """seen[0, v]: the farthest replica from v; [1, v] the mean of what a tuple costs; [2, v] the links. Their least."""
     least = 1e30
     for v in range(seen.shape[1]):
@@ -63,7 +65,9 @@ def _seen_from(c: Chain, row: int, position: int, forward: bool, seen: Values) -
 
 
 @numba.njit(cache=True)
-def _between(c: Chain, rows: tuple[int, int], position: int, seen: Values) -> float:  # pragma: no cover - compiled
+def _between(
+    c: MultisetChain, rows: tuple[int, int], position: int, seen: Values
+) -> float:  # pragma: no cover - compiled
     """A stream between the multiset that was looked at and another one."""
     row, other = rows
     far, total, log = 0.0, 0.0, 0.0
@@ -79,7 +83,7 @@ def _between(c: Chain, rows: tuple[int, int], position: int, seen: Values) -> fl
 
 
 @numba.njit(cache=True)
-def _farthest(c: Chain, other: int, seen: Values) -> float:  # pragma: no cover - compiled
+def _farthest(c: MultisetChain, other: int, seen: Values) -> float:  # pragma: no cover - compiled
     """The farthest replica of another multiset: most pairs are too far from each other for the rest to matter."""
     far = 0.0
     for k in range(c.size[other]):
@@ -88,7 +92,7 @@ def _farthest(c: Chain, other: int, seen: Values) -> float:  # pragma: no cover 
 
 
 @numba.njit(cache=True)
-def _has_room(w: Way, c: Chain, row: int, need: int, used: Indices) -> bool:  # pragma: no cover - compiled
+def _has_room(w: PathWay, c: MultisetChain, row: int, need: int, used: Indices) -> bool:  # pragma: no cover - compiled
     """Whether a multiset fits beside what is used; it is counted in any case."""
     fits = True
     for k in range(c.size[row]):
@@ -99,13 +103,15 @@ def _has_room(w: Way, c: Chain, row: int, need: int, used: Indices) -> bool:  # 
 
 
 @numba.njit(cache=True)
-def _freed(c: Chain, row: int, need: int, used: Indices) -> None:  # pragma: no cover - compiled
+def _freed(c: MultisetChain, row: int, need: int, used: Indices) -> None:  # pragma: no cover - compiled
     for k in range(c.size[row]):
         used[c.nodes[row, k]] -= need
 
 
 @numba.njit(cache=True)
-def _remembered(w: Way, after: Values, c: Chain, row: int, used: Indices) -> float:  # pragma: no cover - compiled
+def _remembered(
+    w: PathWay, after: Values, c: MultisetChain, row: int, used: Indices
+) -> float:  # pragma: no cover - compiled
     """What comes after a multiset costs at least, by its stand-ins, given what is used of the nodes nearby."""
     rest = 0.0
     for k in range(c.size[row]):
@@ -120,7 +126,7 @@ def _remembered(w: Way, after: Values, c: Chain, row: int, used: Indices) -> flo
 
 
 @numba.njit(cache=True)
-def _lowest_besides_delay(c: Chain) -> float:  # pragma: no cover - compiled
+def _lowest_besides_delay(c: MultisetChain) -> float:  # pragma: no cover - compiled
     """What a stream adds at least, its delay apart; nothing unless some term is negative."""
     pairs = c.nodes.shape[1] * c.nodes.shape[1]
     return float(min(0.0, c.links.pair_terms.min()) * pairs + min(0.0, c.links.rate_terms.min() * c.rate.max()))
@@ -128,7 +134,7 @@ def _lowest_besides_delay(c: Chain) -> float:  # pragma: no cover - compiled
 
 @numba.njit(cache=True)
 def rest_of_multisets(
-    w: Way, after: Values, c: Chain, position: int, known: tuple[Values, Values]
+    w: PathWay, after: Values, c: MultisetChain, position: int, known: tuple[Values, Values]
 ) -> Values:  # pragma: no cover - compiled
     """Least cost after every multiset of a position, or `most` if it is not below that."""
     later, most = known
@@ -160,7 +166,7 @@ def rest_of_multisets(
 
 @numba.njit(cache=True)
 def cost_up_to_multisets(
-    w: Way, c: Chain, position: int, known: tuple[Values, Values]
+    w: PathWay, c: MultisetChain, position: int, known: tuple[Values, Values]
 ) -> Values:  # pragma: no cover - compiled
     """Least cost up to every multiset of a position, its own not included, or `most` if it is not below that."""
     before, most = known

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.candidates import Candidates
-from rheostat.planning.encoded.encoded_problem import Instance, Values
+from rheostat.planning.encoded.encoded_problem import EncodedProblem, Values
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel, Prices
 from rheostat.planning.exact.bounds.elimination import HUGE
 from rheostat.planning.exact.bounds.lagrangian import room
 from rheostat.planning.exact.bounds.path_bound import PathBound, units
-from rheostat.planning.exact.bounds.whole_kernel import Chain, Links, cost_up_to_multisets, rest_of_multisets
+from rheostat.planning.exact.bounds.whole_kernel import Links, MultisetChain, cost_up_to_multisets, rest_of_multisets
 
 _MOST_PAIRS = 1_000_000_000
 """Pairs of neighbours beyond which they are not compared: most are never looked at, but all might be."""
@@ -46,7 +46,7 @@ class Remaining:
         self.after[operator] = self.after[operator][rows]
 
 
-def own_costs(instance: Instance, operator: int, options: Candidates, prices: Prices) -> Values:
+def own_costs(instance: EncodedProblem, operator: int, options: Candidates, prices: Prices) -> Values:
     """What a multiset costs by itself: R, replicas, and its room."""
     weight = instance.coefficients.response + prices.response
     price = np.where(options.nodes >= 0, prices.capacity[options.nodes], 0.0).sum(axis=1)
@@ -58,7 +58,7 @@ def pairs_along(path: tuple[int, ...], candidates: list[Candidates]) -> int:
     return sum(len(candidates[i]) * len(candidates[j]) for i, j in itertools.pairwise(path))
 
 
-def compared(level: NodeLevel, bound: PathBound, known: Remaining, goal: float, clock: Clock) -> Remaining:
+def compared(level: NodeLevel, bound: PathBound, known: Remaining, goal: float, clock: Deadline) -> Remaining:
     """Fewer multisets, and better values of those that are left; as it was where there are too many."""
     if pairs_along(bound.path, known.candidates) > _MOST_PAIRS:
         return known
@@ -112,17 +112,17 @@ class _Walk:
         known.before[i] = np.maximum(known.before[i], before)
         known.kept(i, known.before[i], most)
 
-    def _left(self, chain: Chain, position: int) -> Values:
+    def _left(self, chain: MultisetChain, position: int) -> Values:
         """What the rest of the path may cost with each multiset of a position."""
         return np.asarray(self.limit - chain.own[chain.start[position] : chain.start[position + 1]])
 
-    def _chain(self, known: Remaining) -> Chain:
+    def _chain(self, known: Remaining) -> MultisetChain:
         instance, options = self.level.instance, [known.candidates[i] for i in self.bound.path]
         stand_in = [
             self.level.choices_of(i, c) + first
             for i, c, first in zip(self.bound.path, options, self.bound.way.start, strict=False)
         ]
-        return Chain(
+        return MultisetChain(
             start=np.cumsum([0, *(len(c) for c in options)]),
             nodes=np.concatenate([c.nodes for c in options]),
             size=np.concatenate([c.size for c in options]),

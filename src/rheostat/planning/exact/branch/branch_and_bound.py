@@ -6,21 +6,21 @@ from math import inf
 import numpy as np
 
 from rheostat.model.graph.deployment import Deployment
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.candidates import Candidates, paused
 from rheostat.planning.encoded.change_cost import least_start_seconds, without_starts
-from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.exact.bounds.bound_filter import MOST, TooMany, surviving, with_packed
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel
 from rheostat.planning.exact.bounds.elimination import HUGE, Structure
 from rheostat.planning.exact.bounds.lagrangian import along
 from rheostat.planning.exact.bounds.multiset_generation import Ground
 from rheostat.planning.exact.bounds.path_bound import longest_chain
-from rheostat.planning.exact.branch.incumbent import Found, Told, enough, internal_value
+from rheostat.planning.exact.branch.incumbent import Incumbent, Told, enough, internal_value
 from rheostat.planning.exact.branch.node_level import Relaxed, at_node_level
 from rheostat.planning.exact.branch.pipeline import explored_pipeline, is_pipeline
 from rheostat.planning.exact.branch.star import explored_star, is_star
-from rheostat.planning.exact.branch.subproblem import GLANCE, Part, are_too_many, glanced, narrowed
+from rheostat.planning.exact.branch.subproblem import GLANCE, Subproblem, are_too_many, glanced, narrowed
 from rheostat.planning.exact.branch.symmetric_nodes import by_numbers_of_replicas, searched
 
 _GUESSES = (1.05, 1.2, 1.5, 2.5, 6.0)
@@ -47,9 +47,9 @@ _SAME_PAUSE = 0.05
 """Downtimes this close to each other, relative to the longest, are searched together."""
 
 
-def explored(instance: Instance, first: Deployment | None, clock: Clock, told: Told) -> Found:
+def explored(instance: EncodedProblem, first: Deployment | None, clock: Deadline, told: Told) -> Incumbent:
     """From a feasible deployment, if there is one, to the optimum."""
-    found = Found(first, internal_value(instance, first), -inf, note="branch and bound")
+    found = Incumbent(first, internal_value(instance, first), -inf, note="branch and bound")
     if is_star(instance):
         return explored_star(instance, found, clock, told)
     if is_pipeline(instance):
@@ -72,7 +72,7 @@ def explored(instance: Instance, first: Deployment | None, clock: Clock, told: T
     return found
 
 
-def _without_starts(instance: Instance, found: Found, clock: Clock) -> tuple[Found, float]:
+def _without_starts(instance: EncodedProblem, found: Incumbent, clock: Deadline) -> tuple[Incumbent, float]:
     """The few deployments that start nothing, or nothing elsewhere. Also their lower bound."""
     candidates = [_with_downtime(instance, i, c) for i, c in enumerate(without_starts(instance))]
     level, path = NodeLevel(instance), longest_chain(instance)
@@ -80,10 +80,10 @@ def _without_starts(instance: Instance, found: Found, clock: Clock) -> tuple[Fou
     structure = Structure.of(len(instance.names), instance.edges, path)
     relaxed = Relaxed(level, structure, path, prices, [], -inf)
     limit = min(found.upper, HUGE / 2)
-    return searched(Part(instance, candidates, relaxed, 0.0, limit), found, clock)
+    return searched(Subproblem(instance, candidates, relaxed, 0.0, limit), found, clock)
 
 
-def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, told: Told) -> Found:
+def _limit_by_limit(relaxed: Relaxed, floor: float, found: Incumbent, clock: Deadline, told: Told) -> Incumbent:
     """Below ever higher limits, so that few multisets are generated at a time."""
     instance = relaxed.level.instance
     paid = instance.coefficients.downtime * floor
@@ -130,7 +130,7 @@ def _limit_by_limit(relaxed: Relaxed, floor: float, found: Found, clock: Clock, 
     return found
 
 
-def _glanced(relaxed: Relaxed, ground: Ground, floor: float, found: Found, clock: Clock) -> Found:
+def _glanced(relaxed: Relaxed, ground: Ground, floor: float, found: Incumbent, clock: Deadline) -> Incumbent:
     """Something better by short searches among the multisets that seem best, unless they are few anyway.
 
     The better what is known, the fewer multisets are left below it: that pays long before they are all searched.
@@ -145,7 +145,7 @@ def _glanced(relaxed: Relaxed, ground: Ground, floor: float, found: Found, clock
         tried = (_generated(relaxed, ground, _goal(instance, limit, paid), (most, clock)) for limit in limits)
         few = next((candidates for candidates in tried if candidates is not None), [])
         few = with_packed(relaxed.level, few, relaxed.values, _goal(instance, found.upper, paid))
-        part = Part(instance, few, relaxed, floor, found.upper)
+        part = Subproblem(instance, few, relaxed, floor, found.upper)
         known = None if min(map(len, few), default=0) == 0 else narrowed(part, clock)
         if known is None or clock.is_over():
             break
@@ -155,13 +155,13 @@ def _glanced(relaxed: Relaxed, ground: Ground, floor: float, found: Found, clock
     return found
 
 
-def _goal(instance: Instance, limit: float, paid: float) -> float:
+def _goal(instance: EncodedProblem, limit: float, paid: float) -> float:
     """A bound, downtime not included, from which on nothing is below a limit."""
     target = enough(instance, limit)
     return target - paid if target < HUGE / 2 else target
 
 
-def _generated(relaxed: Relaxed, ground: Ground, goal: float, within: tuple[int, Clock]) -> list[Candidates] | None:
+def _generated(relaxed: Relaxed, ground: Ground, goal: float, within: tuple[int, Deadline]) -> list[Candidates] | None:
     """The multisets that could be in something below a goal; None if they are too many, or the time is over."""
     try:
         return surviving(ground, relaxed.values, goal, *within)
@@ -170,19 +170,19 @@ def _generated(relaxed: Relaxed, ground: Ground, goal: float, within: tuple[int,
 
 
 def _within(
-    relaxed: Relaxed, within: tuple[float, float], generated: list[Candidates], found: Found, clock: Clock
-) -> Found:
+    relaxed: Relaxed, within: tuple[float, float], generated: list[Candidates], found: Incumbent, clock: Deadline
+) -> Incumbent:
     """Looks for something below a limit that starts a replica somewhere."""
     instance, (limit, least) = relaxed.level.instance, within
     found = replace(found, generated=found.generated + sum(len(c) for c in generated))
-    whole = Part(instance, generated, relaxed, least, min(limit, found.upper))
+    whole = Subproblem(instance, generated, relaxed, least, min(limit, found.upper))
     fewer, lower = (None if min(map(len, generated)) == 0 else narrowed(whole, clock)), inf
     if clock.is_over():
         return found
     if fewer is not None and are_too_many(fewer.candidates, instance):
         found = glanced(whole, fewer, found, clock)
         return replace(found, note="too many multisets", lower=min(found.lower, found.upper))
-    parts: list[Part] = []
+    parts: list[Subproblem] = []
     if fewer is not None:
         whole = replace(whole, candidates=fewer.candidates, narrowed=fewer)
         found, parts = by_numbers_of_replicas(whole, found, clock)
@@ -206,13 +206,13 @@ def _within(
     return replace(found, lower=min(lower, found.upper), complete=True)
 
 
-def _with_downtime(instance: Instance, operator: int, candidates: Candidates) -> Candidates:
+def _with_downtime(instance: EncodedProblem, operator: int, candidates: Candidates) -> Candidates:
     """Effective downtimes, restarts included; without what takes too long anyway."""
     known = paused(instance, operator, candidates)
     return known.rows(np.nonzero(known.downtime <= instance.problem.objective.bounds.downtime_seconds + 1e-9)[0])
 
 
-def _pauses(instance: Instance, candidates: list[Candidates]) -> list[tuple[float, float]]:
+def _pauses(instance: EncodedProblem, candidates: list[Candidates]) -> list[tuple[float, float]]:
     """Intervals of downtime to be searched one after another."""
     values = np.unique(np.concatenate([c.downtime for c in candidates]))
     if instance.coefficients.downtime == 0 or len(values) <= 1:

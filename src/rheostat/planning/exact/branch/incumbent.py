@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from math import inf
 
 from rheostat.model.graph.deployment import Deployment
-from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.exact.bounds.elimination import HUGE
 
 
 @dataclass(frozen=True)
-class Found:
+class Incumbent:
     """What a method knows when it stops; values are without the objective's constant."""
 
     deployment: Deployment | None
@@ -24,11 +24,11 @@ class Found:
     note: str = ""
 
 
-Told = Callable[[Found], None]
+Told = Callable[[Incumbent], None]
 """Hears what is known while a method works."""
 
 
-def internal_value(instance: Instance, deployment: Deployment | None) -> float:
+def internal_value(instance: EncodedProblem, deployment: Deployment | None) -> float:
     """F without its constant; inf for none."""
     if deployment is None:
         return inf
@@ -36,7 +36,7 @@ def internal_value(instance: Instance, deployment: Deployment | None) -> float:
     return instance.own_terms(value) - instance.coefficients.constant
 
 
-def enough(instance: Instance, upper: float) -> float:
+def enough(instance: EncodedProblem, upper: float) -> float:
     """A bound from which on `upper` is proven, or good enough."""
     if upper >= HUGE / 2:
         return HUGE / 2

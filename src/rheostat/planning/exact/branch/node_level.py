@@ -7,8 +7,8 @@ from math import inf
 import numpy as np
 
 from rheostat.model.graph.deployment import Deployment
-from rheostat.planning.contract.deadline import Clock
-from rheostat.planning.encoded.encoded_problem import Instance, Values
+from rheostat.planning.contract.deadline import Deadline
+from rheostat.planning.encoded.encoded_problem import EncodedProblem, Values
 from rheostat.planning.exact.bounds.bound_filter import graph_values, path_values
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel, Prices
 from rheostat.planning.exact.bounds.elimination import HUGE, Structure
@@ -36,7 +36,7 @@ class Relaxed:
     """The bound along the path if capacity has no price, if it is known."""
 
 
-def at_node_level(instance: Instance, first: Deployment | None, upper: float, clock: Clock) -> Relaxed:
+def at_node_level(instance: EncodedProblem, first: Deployment | None, upper: float, clock: Deadline) -> Relaxed:
     """Prices along the longest chain, then for the whole graph where it is small enough."""
     level, path = NodeLevel(instance), longest_chain(instance)
     structure = Structure.of(len(instance.names), instance.edges, path)
@@ -80,7 +80,7 @@ def _raise(values: list[Values], by: dict[int, Values]) -> None:
         np.maximum(values[i], table, out=values[i])
 
 
-def _refined(level: NodeLevel, bound: PathBound, values: list[Values], target: float, clock: Clock) -> float:
+def _refined(level: NodeLevel, bound: PathBound, values: list[Values], target: float, clock: Deadline) -> float:
     """Looks again with the choices that can be in something better only.
 
     What is gone costs at least `target`. So a value found without it holds only up to `target`; that is enough to drop
@@ -101,7 +101,7 @@ def _refined(level: NodeLevel, bound: PathBound, values: list[Values], target: f
     return min(again.value, target)
 
 
-def _blended_start(instance: Instance, first: Deployment | None, prices: Prices) -> Prices:
+def _blended_start(instance: EncodedProblem, first: Deployment | None, prices: Prices) -> Prices:
     """Flow on the critical path of what is known, else as it is."""
     if first is None:
         return prices

@@ -15,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rheostat.model.graph.deployment import Deployment
-from rheostat.planning.contract.deadline import Clock
-from rheostat.planning.encoded.encoded_problem import Flags, Indices, Instance, Values
+from rheostat.planning.contract.deadline import Deadline
+from rheostat.planning.encoded.encoded_problem import EncodedProblem, Flags, Indices, Values
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel
 from rheostat.planning.exact.bounds.elimination import HUGE
 from rheostat.planning.exact.bounds.lagrangian import along, room
 from rheostat.planning.exact.bounds.path_bound import Climb, PathBound, affordable_slots, path_bound, unit_size
-from rheostat.planning.exact.branch.incumbent import Found, Told, enough
+from rheostat.planning.exact.branch.incumbent import Incumbent, Told, enough
 
 _WIDTHS = (100, 1_000, 100_000)
 _STEPS = 3_000_000
 
 
-def is_pipeline(instance: Instance) -> bool:
+def is_pipeline(instance: EncodedProblem) -> bool:
     """Whether the method applies: the shape, one replica each, resources in whole units, and nothing else bounded."""
     problem, size = instance.problem, len(instance.names)
     bounds = problem.objective.bounds
@@ -61,7 +61,7 @@ class _Ways:
     """Equal for ways with the same end and the same use of all nodes, and mostly for these only."""
 
 
-def explored_pipeline(instance: Instance, found: Found, clock: Clock, told: Told) -> Found:
+def explored_pipeline(instance: EncodedProblem, found: Incumbent, clock: Deadline, told: Told) -> Incumbent:
     """Wider and wider, until nothing is dropped or the time is over."""
     level, path = NodeLevel(instance), tuple(range(len(instance.names)))
     found = replace(found, note="pipeline", generated=sum(level.sizes()))
@@ -91,7 +91,7 @@ def explored_pipeline(instance: Instance, found: Found, clock: Clock, told: Told
     return found
 
 
-def _sharpened(level: NodeLevel, bound: PathBound, climb: Climb, steps: int, clock: Clock) -> PathBound:
+def _sharpened(level: NodeLevel, bound: PathBound, climb: Climb, steps: int, clock: Deadline) -> PathBound:
     """The bound again, only with nodes that can be in something better, and with more of them remembered.
 
     With one replica each a node stands for itself, so nothing is lost with those that are left out.
@@ -105,7 +105,7 @@ def _sharpened(level: NodeLevel, bound: PathBound, climb: Climb, steps: int, clo
     return path_bound(level, bound.path, bound.prices, replace(climb, slots=slots), clock)
 
 
-def _widened(instance: Instance, bound: PathBound, width: int, found: Found, clock: Clock) -> Found:
+def _widened(instance: EncodedProblem, bound: PathBound, width: int, found: Incumbent, clock: Deadline) -> Incumbent:
     """One pass that keeps at most so many ways."""
     goal, dropped = enough(instance, found.upper), inf
     ways = _first(instance, bound, goal)
@@ -133,7 +133,7 @@ def _widened(instance: Instance, bound: PathBound, width: int, found: Found, clo
     return replace(found, lower=lower, complete=dropped >= enough(instance, found.upper))
 
 
-def _values(instance: Instance, bound: PathBound, ways: _Ways) -> Values:
+def _values(instance: EncodedProblem, bound: PathBound, ways: _Ways) -> Values:
     """F of complete ways: what the prices gave back for room that is not used is taken back."""
     spare = instance.problem.infrastructure.capacities[None, :] - ways.used * unit_size(instance)
     return np.asarray(ways.cost + spare @ bound.prices.capacity)
@@ -144,7 +144,7 @@ def _factors(bound: PathBound) -> Indices:
     return np.random.default_rng(0).integers(1, 2**40, len(bound.way.room) + 1)
 
 
-def _first(instance: Instance, bound: PathBound, goal: float) -> _Ways:
+def _first(instance: EncodedProblem, bound: PathBound, goal: float) -> _Ways:
     way, factors = bound.way, _factors(bound)
     candidate = np.arange(way.start[0], way.start[1])
     nodes, need = way.node[candidate], way.need[candidate]
@@ -216,7 +216,7 @@ def _rows(ways: _Ways, rows: Indices) -> _Ways:
     )
 
 
-def _traced(instance: Instance, bound: PathBound, layers: list[tuple[Indices, Indices]], row: int) -> Deployment:
+def _traced(instance: EncodedProblem, bound: PathBound, layers: list[tuple[Indices, Indices]], row: int) -> Deployment:
     """The deployment that a way stands for: back from its end."""
     chosen: list[tuple[int, ...]] = []
     for candidate, before in reversed(layers):

@@ -12,10 +12,10 @@ from math import inf, isfinite
 import numba
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
-from rheostat.planning.encoded.encoded_problem import TOLERANCE, Indices, Instance, Values
+from rheostat.planning.contract.deadline import Deadline
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem, Indices, Values
 from rheostat.planning.exact.bounds.elimination import HUGE
-from rheostat.planning.exact.branch.incumbent import Found, Told, enough
+from rheostat.planning.exact.branch.incumbent import Incumbent, Told, enough
 from rheostat.planning.solvers.mixed_integer_program import Answer, Program
 
 _ROWS = 8
@@ -24,7 +24,7 @@ _FAR = 1e12
 """Milliseconds that stand for: not allowed."""
 
 
-def is_star(instance: Instance) -> bool:
+def is_star(instance: EncodedProblem) -> bool:
     """Whether the method applies: the shape, one replica each, and no constraint that couples what it takes apart."""
     problem, size = instance.problem, len(instance.names)
     bounds, at = problem.objective.bounds, problem.infrastructure
@@ -40,14 +40,14 @@ def is_star(instance: Instance) -> bool:
 class _Star:
     """The arrays of the method; operator 0 is the source, the last the sink."""
 
-    instance: Instance
+    instance: EncodedProblem
     way: Values
     """[i, x]: latency of middle operator i on node x, inf where it may not be."""
     out_rate: Values
     back_rate: Values
 
     @classmethod
-    def of(cls, instance: Instance) -> "_Star":
+    def of(cls, instance: EncodedProblem) -> "_Star":
         middle = slice(1, len(instance.names) - 1)
         latency = instance.latencies[middle, 1][:, None] / instance.problem.infrastructure.speedups[None, :]
         rates = {(int(i), int(j)): rate for (i, j), rate in zip(instance.edges, instance.rates, strict=True)}
@@ -122,7 +122,7 @@ def longest_ways(
     return found
 
 
-def explored_star(instance: Instance, found: Found, clock: Clock, told: Told) -> Found:
+def explored_star(instance: EncodedProblem, found: Incumbent, clock: Deadline, told: Told) -> Incumbent:
     """Pair by pair, the most promising first."""
     star = _Star.of(instance)
     bounds, looked_at = _bounds(star, clock)
@@ -150,7 +150,7 @@ def explored_star(instance: Instance, found: Found, clock: Clock, told: Told) ->
     return replace(found, lower=found.upper, complete=True)
 
 
-def _bounds(star: _Star, clock: Clock) -> tuple[Values, int]:
+def _bounds(star: _Star, clock: Deadline) -> tuple[Values, int]:
     """F at least, for every pair of nodes of source and sink; and how many source nodes there was time for."""
     instance, at = star.instance, star.instance.problem.infrastructure
     least = star.way.min(axis=1)
@@ -174,7 +174,7 @@ def _bounds(star: _Star, clock: Clock) -> tuple[Values, int]:
     return np.where(possible, instance.coefficients.response * np.where(possible, ways, 0.0) + add, inf), looked_at
 
 
-def _ways(star: _Star, ends: tuple[Values, Values], order: Indices, clock: Clock) -> tuple[Values, int]:
+def _ways(star: _Star, ends: tuple[Values, Values], order: Indices, clock: Deadline) -> tuple[Values, int]:
     """The longest way at least, source node by source node; without its network for those there is no time for."""
     instance, at = star.instance, star.instance.problem.infrastructure
     least, needs = star.way.min(axis=1)[order], instance.resources[1:-1][order]
@@ -192,7 +192,7 @@ def _ways(star: _Star, ends: tuple[Values, Values], order: Indices, clock: Clock
     return ways, size
 
 
-def _greedy(star: _Star, pair: tuple[int, int], found: Found) -> Found:
+def _greedy(star: _Star, pair: tuple[int, int], found: Incumbent) -> Incumbent:
     """Longest latencies first, large ones first among equals, each where it costs least."""
     instance = star.instance
     length, add, total = star.pair(*pair)
@@ -215,13 +215,13 @@ def _greedy(star: _Star, pair: tuple[int, int], found: Found) -> Found:
     return _taken(instance, chosen, weight * longest + total, found)
 
 
-def _taken(instance: Instance, chosen: list[int], value: float, found: Found) -> Found:
+def _taken(instance: EncodedProblem, chosen: list[int], value: float, found: Incumbent) -> Incumbent:
     if value >= found.upper - 1e-12:
         return found
     return replace(found, deployment=instance.deployment([(x,) for x in chosen]), upper=value)
 
 
-def _by_program(star: _Star, pair: tuple[int, int], found: Found, clock: Clock) -> tuple[Found, bool]:
+def _by_program(star: _Star, pair: tuple[int, int], found: Incumbent, clock: Deadline) -> tuple[Incumbent, bool]:
     """The best assignment for a pair that is better than what is known; whether that is proven."""
     instance = star.instance
     length, add, base = star.pair(*pair)

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.candidates import Candidates
-from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel, OptionLevel
 from rheostat.planning.exact.bounds.decision_order import bound_for_search
 from rheostat.planning.exact.bounds.elimination import HUGE
@@ -14,11 +14,11 @@ from rheostat.planning.exact.bounds.lagrangian import Ascent, Bound, best_bound,
 from rheostat.planning.exact.bounds.multiset_bound import worthwhile
 from rheostat.planning.exact.bounds.path_bound import Climb, PathBound, affordable_slots, path_bound
 from rheostat.planning.exact.bounds.whole_path import Remaining, compared
-from rheostat.planning.exact.branch.incumbent import Found, enough
+from rheostat.planning.exact.branch.incumbent import Incumbent, enough
 from rheostat.planning.exact.branch.node_level import Relaxed
 from rheostat.planning.exact.search.dive import among_few, is_wide
 from rheostat.planning.exact.search.search import Within, search
-from rheostat.planning.exact.search.search_tables import Bounds
+from rheostat.planning.exact.search.search_tables import BoundTables
 
 _CELLS = 5_000_000
 """Entries of all stream tables together beyond which the multisets are too many."""
@@ -43,10 +43,10 @@ class Narrowed:
 
 
 @dataclass(frozen=True)
-class Part:
+class Subproblem:
     """Multisets among which something below a limit is looked for."""
 
-    instance: Instance
+    instance: EncodedProblem
     candidates: list[Candidates]
     relaxed: Relaxed
     floor: float
@@ -69,7 +69,9 @@ class Part:
         return target - self.paid if target < HUGE / 2 else target
 
 
-def searched_among(part: Part, found: Found, clock: Clock, *, exchangeable: bool = False) -> tuple[Found, float]:
+def searched_among(
+    part: Subproblem, found: Incumbent, clock: Deadline, *, exchangeable: bool = False
+) -> tuple[Incumbent, float]:
     """What is known after the search, and a lower bound of everything in the part.
 
     By the path, by elimination over all operators, and then one by one.
@@ -93,7 +95,9 @@ def searched_among(part: Part, found: Found, clock: Clock, *, exchangeable: bool
     return found, max(below, min(lower, found.upper))
 
 
-def _among_all(part: Part, known: Narrowed, found: Found, clock: Clock, *, exchangeable: bool) -> tuple[Found, float]:
+def _among_all(
+    part: Subproblem, known: Narrowed, found: Incumbent, clock: Deadline, *, exchangeable: bool
+) -> tuple[Incumbent, float]:
     """The search among all multisets that are left, after one more filter."""
     nothing = part.goal + part.paid
     outcome = _by_messages(replace(part, candidates=known.candidates), known.bound, clock)
@@ -108,7 +112,7 @@ def _among_all(part: Part, known: Narrowed, found: Found, clock: Clock, *, excha
         return found, nothing
     options = OptionLevel(part.instance, whole.candidates)
     bound = bound_for_search(options, part.relaxed.structure, bound.prices, known.bound.path)
-    bounds = Bounds(bound, known.bound, known.level, whole.after, exchangeable)
+    bounds = BoundTables(bound, known.bound, known.level, whole.after, exchangeable)
     within = Within(part.limit, part.floor, part.instance.problem.limits.gap)
     result = search(options, bounds, within, clock)
     found = replace(found, explored=found.explored + result.explored)
@@ -122,8 +126,8 @@ GLANCE = 2_000
 
 
 def _dived(
-    part: Part, known: Narrowed, found: Found, clock: Clock, *, exchangeable: bool
-) -> tuple[Found, Part, Narrowed | None]:
+    part: Subproblem, known: Narrowed, found: Incumbent, clock: Deadline, *, exchangeable: bool
+) -> tuple[Incumbent, Subproblem, Narrowed | None]:
     """Something better from among a few multisets, and what is left then; None if nothing is."""
     while is_wide(known.candidates) and not exchangeable and not clock.is_over():
         before, found = found, glanced(part, known, found, clock)
@@ -139,7 +143,7 @@ def _dived(
     return found, part, known
 
 
-def glanced(part: Part, known: Narrowed, found: Found, clock: Clock) -> Found:
+def glanced(part: Subproblem, known: Narrowed, found: Incumbent, clock: Deadline) -> Incumbent:
     """Something better from among a few multisets, if it is found quickly."""
     within = Within(part.limit, part.floor, part.instance.problem.limits.gap, GLANCE)
     result = among_few((known.whole, known.level, known.bound), part.relaxed.structure, within, clock)
@@ -149,7 +153,7 @@ def glanced(part: Part, known: Narrowed, found: Found, clock: Clock) -> Found:
     return replace(found, deployment=part.instance.deployment(result.chosen), upper=result.upper)
 
 
-def _again(part: Part, clock: Clock) -> Narrowed | None:
+def _again(part: Subproblem, clock: Deadline) -> Narrowed | None:
     """What the path says, unless it has said so of the same multisets."""
     known = part.narrowed
     if known is not None and [len(c) for c in known.candidates] == [len(c) for c in part.candidates]:
@@ -158,12 +162,12 @@ def _again(part: Part, clock: Clock) -> Narrowed | None:
     return narrowed(part, clock)
 
 
-def are_too_many(candidates: list[Candidates], instance: Instance) -> bool:
+def are_too_many(candidates: list[Candidates], instance: EncodedProblem) -> bool:
     """Whether there is no room for tables of all pairs."""
     return sum(len(candidates[i]) * len(candidates[j]) for i, j in instance.edges.tolist()) > _CELLS
 
 
-def narrowed(part: Part, clock: Clock) -> Narrowed | None:
+def narrowed(part: Subproblem, clock: Deadline) -> Narrowed | None:
     """Fewer multisets, by the path with only the stand-ins that are needed; None if nothing is left."""
     path = part.relaxed.path
     # Without prices: multisets know which nodes are full, and what prices give back for all others weakens them.
@@ -184,7 +188,7 @@ def narrowed(part: Part, clock: Clock) -> Narrowed | None:
             return Narrowed(whole, level, bound)
 
 
-def _by_messages(part: Part, known: PathBound, clock: Clock) -> tuple[Part, Bound] | None:
+def _by_messages(part: Subproblem, known: PathBound, clock: Deadline) -> tuple[Subproblem, Bound] | None:
     """Fewer multisets still, by elimination over all operators; None if nothing is left."""
     prices = known.prices
     for rounds in (4, 15, 10, 0):

@@ -12,12 +12,12 @@ from math import inf, isfinite
 import numpy as np
 
 from rheostat.model.quality.objective import EdrpObjective
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.candidates import Candidates, of_rows, paused
-from rheostat.planning.encoded.encoded_problem import TOLERANCE, Indices, Instance
+from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem, Indices
 from rheostat.planning.encoded.symmetry import classes
-from rheostat.planning.exact.branch.incumbent import Found
-from rheostat.planning.exact.branch.subproblem import Part, narrowed, searched_among
+from rheostat.planning.exact.branch.incumbent import Incumbent
+from rheostat.planning.exact.branch.subproblem import Subproblem, narrowed, searched_among
 
 _MOST_NUMBERS = 100
 """Ways to give every operator a number of replicas beyond which they are not looked at one by one."""
@@ -25,7 +25,7 @@ _LATE = 1e-7
 """Relative slack of the bound of the response time, well above the model's tolerance."""
 
 
-def searched(part: Part, found: Found, clock: Clock) -> tuple[Found, float]:
+def searched(part: Subproblem, found: Incumbent, clock: Deadline) -> tuple[Incumbent, float]:
     """What is known after the search, and a lower bound of everything in the part."""
     nothing = part.goal + part.paid
     if min(len(c) for c in part.candidates) == 0 or part.relaxed.lower >= part.goal:
@@ -40,11 +40,11 @@ def searched(part: Part, found: Found, clock: Clock) -> tuple[Found, float]:
     return searched_among(part, found, clock)
 
 
-def _together(part: Part) -> int:
+def _together(part: Subproblem) -> int:
     return sum(map(len, part.candidates))
 
 
-def by_numbers_of_replicas(part: Part, found: Found, clock: Clock) -> tuple[Found, list[Part]]:
+def by_numbers_of_replicas(part: Subproblem, found: Incumbent, clock: Deadline) -> tuple[Incumbent, list[Subproblem]]:
     """Parts that hold everything below the limit, with less to choose from than the whole; none if there is nothing.
 
     Downtimes need not be known yet.
@@ -67,18 +67,20 @@ def by_numbers_of_replicas(part: Part, found: Found, clock: Clock) -> tuple[Foun
     return found, [one for one in parts if one is not None]
 
 
-def _nodes_are_alike(instance: Instance) -> bool:
+def _nodes_are_alike(instance: EncodedProblem) -> bool:
     """Whether it may pay to look for something better without the bound of the response time first."""
     return instance.coefficients.response == 0 and not instance.problem.restriction and not instance.problem.hop_ms
 
 
-def _has_none_however_late(part: Part, first: Part, found: Found, clock: Clock) -> tuple[Found, bool]:
+def _has_none_however_late(
+    part: Subproblem, first: Subproblem, found: Incumbent, clock: Deadline
+) -> tuple[Incumbent, bool]:
     """Whether nothing is below the limit even without the bound of the response time."""
     tried, below = searched_among(first, found, clock, exchangeable=True)
     return replace(found, explored=tried.explored), below >= part.goal + part.paid
 
 
-def _on_first_nodes(part: Part) -> Part:
+def _on_first_nodes(part: Subproblem) -> Subproblem:
     """Without the multisets on nodes that are not needed: of nodes that can be exchanged, the first are enough.
 
     Delays tell such nodes apart, so there is no bound of the response time here, nor a price of being late; and what
@@ -86,7 +88,7 @@ def _on_first_nodes(part: Part) -> Part:
     """
     objective = part.instance.problem.objective
     free = replace(objective, bounds=replace(objective.bounds, response_time_ms=inf))
-    instance = Instance(replace(part.instance.problem, objective=free))
+    instance = EncodedProblem(replace(part.instance.problem, objective=free))
     number = classes(instance)
     rank = np.array([int((number[:u] == number[u]).sum()) for u in range(len(number))])
     options = part.candidates if part.however_late is None else part.however_late
@@ -100,7 +102,7 @@ def _on_first_nodes(part: Part) -> Part:
     return replace(part, instance=instance, candidates=kept, narrowed=None, however_late=None)
 
 
-def _numbers_of_replicas(part: Part) -> Indices:
+def _numbers_of_replicas(part: Subproblem) -> Indices:
     """A row per way to give operators numbers of replicas that may be cheap and fast enough, the cheapest first."""
     numbers, cost, wait = np.zeros((1, 0), dtype=np.int64), np.zeros(1), np.zeros(1)
     for i, options in enumerate(part.candidates):
@@ -117,23 +119,23 @@ def _numbers_of_replicas(part: Part) -> Indices:
     return np.asarray(numbers[np.argsort(cost, kind="stable")])
 
 
-def _rest(part: Part, operator: int) -> float:
+def _rest(part: Subproblem, operator: int) -> float:
     """What the replicas of all operators after this one cost at least."""
     return float(sum(options.term.min() for options in part.candidates[operator + 1 :]))
 
 
-def _with_sizes(part: Part, sizes: Indices) -> Part:
+def _with_sizes(part: Subproblem, sizes: Indices) -> Subproblem:
     kept = [c.rows(np.nonzero(c.size == m)[0]) for c, m in zip(part.candidates, sizes.tolist(), strict=True)]
     return replace(part, candidates=kept, narrowed=None)
 
 
-def _in_time(part: Part, clock: Clock) -> Part | None:
+def _in_time(part: Subproblem, clock: Deadline) -> Subproblem | None:
     """Without the multisets with which every answer would be late, whatever it costs; None if nothing is left."""
     problem = part.instance.problem
     bounds = problem.objective.bounds
     fast = replace(problem, objective=EdrpObjective(1.0, 0.0, 0.0, bounds), limits=replace(problem.limits, gap=0.0))
     free = [replace(c, term=np.zeros(len(c))) for c in part.candidates]
-    asked = replace(part, instance=Instance(fast), candidates=free, limit=1.0 + _LATE, narrowed=None)
+    asked = replace(part, instance=EncodedProblem(fast), candidates=free, limit=1.0 + _LATE, narrowed=None)
     left = narrowed(asked, clock)
     if left is None:
         return None
@@ -141,6 +143,6 @@ def _in_time(part: Part, clock: Clock) -> Part | None:
     return replace(part, candidates=in_time, however_late=part.candidates)
 
 
-def _costed(instance: Instance, operator: int, options: Candidates) -> Candidates:
+def _costed(instance: EncodedProblem, operator: int, options: Candidates) -> Candidates:
     """Multisets with what they cost, after they were looked at as if they cost nothing."""
     return replace(of_rows(instance, operator, options.nodes), downtime=options.downtime)

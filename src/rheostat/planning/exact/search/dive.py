@@ -6,7 +6,7 @@ It proves nothing, but with what it finds many of the others are gone before the
 
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
+from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.candidates import Candidates, paused
 from rheostat.planning.encoded.encoded_problem import Indices
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel, OptionLevel
@@ -15,7 +15,7 @@ from rheostat.planning.exact.bounds.elimination import Structure
 from rheostat.planning.exact.bounds.path_bound import PathBound
 from rheostat.planning.exact.bounds.whole_path import Remaining, own_costs
 from rheostat.planning.exact.search.search import Searched, Within, search
-from rheostat.planning.exact.search.search_tables import Bounds
+from rheostat.planning.exact.search.search_tables import BoundTables
 
 FEW = 60
 """Multisets of an operator among which is looked first."""
@@ -30,7 +30,7 @@ def is_wide(candidates: list[Candidates]) -> bool:
 
 
 def among_few(
-    known: tuple[Remaining, NodeLevel, PathBound], structure: Structure, within: Within, clock: Clock
+    known: tuple[Remaining, NodeLevel, PathBound], structure: Structure, within: Within, clock: Deadline
 ) -> Searched:
     """The best deployment of the most promising multisets, or what a short search comes across."""
     whole, level, path = known
@@ -40,7 +40,7 @@ def among_few(
     options = OptionLevel(level.instance, promising)
     after = [values[at] for values, at in zip(whole.after, rows, strict=True)]
     bound = bound_for_search(options, structure, path.prices, path.path)
-    return search(options, Bounds(bound, path, level, after), within, clock)
+    return search(options, BoundTables(bound, path, level, after), within, clock)
 
 
 def _most_promising(level: NodeLevel, whole: Remaining, path: PathBound, operator: int, few: int) -> Indices:

@@ -5,13 +5,13 @@ from math import inf, isfinite
 
 import numpy as np
 
-from rheostat.planning.contract.deadline import Clock
-from rheostat.planning.encoded.encoded_problem import Instance
+from rheostat.planning.contract.deadline import Deadline
+from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.exact.bounds.choice_levels import OptionLevel
 from rheostat.planning.exact.bounds.lagrangian import Bound, room
 from rheostat.planning.exact.search.search_kernel import expand_root, run
-from rheostat.planning.exact.search.search_state import Scalars, State, Tables
-from rheostat.planning.exact.search.search_tables import Bounds, tables_of
+from rheostat.planning.exact.search.search_state import Scalars, SearchState, Tables
+from rheostat.planning.exact.search.search_tables import BoundTables, tables_of
 
 _BUDGET = 2_000
 """Nodes between two looks at the clock."""
@@ -45,7 +45,7 @@ class Within:
     """After so many the search is given up, even if there is time."""
 
 
-def search(level: OptionLevel, bounds: Bounds, within: Within, clock: Clock) -> Searched:
+def search(level: OptionLevel, bounds: BoundTables, within: Within, clock: Deadline) -> Searched:
     """Explores until nothing better is left or the time is over."""
     bound = bounds.messages
     tables, scalars = tables_of(level, bounds), _scalars(level.instance, bounds, within)
@@ -70,14 +70,14 @@ def search(level: OptionLevel, bounds: Bounds, within: Within, clock: Clock) -> 
     return Searched(chosen, upper, lower, explored)
 
 
-def _open_bound(state: State) -> float:
+def _open_bound(state: SearchState) -> float:
     """The least bound of what is still to be explored."""
     depths = range(int(state.cursor[0]) + 1)
     left = [state.bound[d, state.position[d]] for d in depths if state.position[d] < state.counts[d]]
     return float(min(left, default=inf))
 
 
-def _scalars(instance: Instance, known: Bounds, within: Within) -> Scalars:
+def _scalars(instance: EncodedProblem, known: BoundTables, within: Within) -> Scalars:
     bound, path = known.messages, known.path
     factors, bounds = instance.coefficients, instance.problem.objective.bounds
     return Scalars(
@@ -100,13 +100,13 @@ def _scalars(instance: Instance, known: Bounds, within: Within) -> Scalars:
     )
 
 
-def _state(tables: Tables, bound: Bound, upper: float) -> State:
+def _state(tables: Tables, bound: Bound, upper: float) -> SearchState:
     depths, widest = len(tables.sizes), int(tables.sizes.max())
     nodes = len(tables.capacity)
     fixed = np.zeros(depths + 1)
     fixed[depths] = bound.messages.value
     links = nodes if len(tables.bandwidth) else 0
-    return State(
+    return SearchState(
         cursor=np.zeros(2, dtype=np.int64),
         chosen=np.zeros(depths, dtype=np.int64),
         best=np.full(depths, -1, dtype=np.int64),

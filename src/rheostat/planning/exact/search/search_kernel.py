@@ -1,17 +1,17 @@
 """The hot loop of `search`: depth-first branch and bound over flat arrays, compiled.
 
 It works off a budget of nodes and returns, so that its caller can look at the clock and report; all its state is in
-`State`, and the next call goes on where the last one stopped.
+`SearchState`, and the next call goes on where the last one stopped.
 """
 
 import numba
 import numpy as np
 
-from rheostat.planning.exact.search.search_state import Scalars, State, Tables
+from rheostat.planning.exact.search.search_state import Scalars, SearchState, Tables
 
 
 @numba.njit(cache=True)
-def run(t: Tables, c: Scalars, s: State, budget: int) -> bool:  # pragma: no cover - compiled
+def run(t: Tables, c: Scalars, s: SearchState, budget: int) -> bool:  # pragma: no cover - compiled
     """Explores up to `budget` nodes; whether there is nothing left to explore."""
     depths = len(t.sizes)
     depth = s.cursor[0]
@@ -46,14 +46,14 @@ def run(t: Tables, c: Scalars, s: State, budget: int) -> bool:  # pragma: no cov
 
 
 @numba.njit(cache=True)
-def expand_root(t: Tables, c: Scalars, s: State) -> None:  # pragma: no cover - compiled
+def expand_root(t: Tables, c: Scalars, s: SearchState) -> None:  # pragma: no cover - compiled
     """Makes the first depth's candidates."""
     _expand(t, c, s, 0)
     s.cursor[0] = 0
 
 
 @numba.njit(cache=True)
-def _take(t: Tables, s: State, depth: int, sign: float) -> None:  # pragma: no cover - compiled
+def _take(t: Tables, s: SearchState, depth: int, sign: float) -> None:  # pragma: no cover - compiled
     """Adds (or removes) what the choice at a depth takes of nodes and links."""
     row = t.replicas[depth] + s.chosen[depth]
     for k in range(t.nodes.shape[1]):
@@ -66,7 +66,7 @@ def _take(t: Tables, s: State, depth: int, sign: float) -> None:  # pragma: no c
 
 
 @numba.njit(cache=True)
-def _carry(t: Tables, s: State, depth: int, sign: float) -> None:  # pragma: no cover - compiled
+def _carry(t: Tables, s: SearchState, depth: int, sign: float) -> None:  # pragma: no cover - compiled
     row = t.replicas[depth] + s.chosen[depth]
     for k in range(t.edges[depth]):
         source = t.edge_source[depth, k]
@@ -89,7 +89,7 @@ def _size(t: Tables, row: int) -> int:  # pragma: no cover - compiled
 
 
 @numba.njit(cache=True)
-def _links_hold(t: Tables, s: State, depth: int) -> bool:  # pragma: no cover - compiled
+def _links_hold(t: Tables, s: SearchState, depth: int) -> bool:  # pragma: no cover - compiled
     """Whether no link of the choice at this depth is overloaded, the choice included."""
     if not len(t.bandwidth):
         return True
@@ -108,7 +108,7 @@ def _links_hold(t: Tables, s: State, depth: int) -> bool:  # pragma: no cover - 
 
 
 @numba.njit(cache=True)
-def _hop(t: Tables, c: Scalars, s: State, depth: int, k: int) -> float:  # pragma: no cover - compiled
+def _hop(t: Tables, c: Scalars, s: SearchState, depth: int, k: int) -> float:  # pragma: no cover - compiled
     """What an incoming stream pays for leaving its query; sets the chain the operator belongs to."""
     source = t.edge_source[depth, k]
     row, other = t.replicas[depth] + s.chosen[depth], t.replicas[source] + s.chosen[source]
@@ -126,7 +126,7 @@ def _hop(t: Tables, c: Scalars, s: State, depth: int, k: int) -> float:  # pragm
 
 
 @numba.njit(cache=True)
-def _enter(t: Tables, c: Scalars, s: State, depth: int) -> bool:  # pragma: no cover - compiled
+def _enter(t: Tables, c: Scalars, s: SearchState, depth: int) -> bool:  # pragma: no cover - compiled
     """Computes everything exactly for the choice at this depth; False if it breaks a bound or is too dear."""
     x = s.chosen[depth]
     own = t.data[t.latency[depth] + x]
@@ -168,7 +168,7 @@ def _enter(t: Tables, c: Scalars, s: State, depth: int) -> bool:  # pragma: no c
 
 @numba.njit(cache=True)
 def _weigh(
-    t: Tables, c: Scalars, s: State, depth: int, sums: tuple[float, float, float]
+    t: Tables, c: Scalars, s: SearchState, depth: int, sums: tuple[float, float, float]
 ) -> bool:  # pragma: no cover - compiled
     """Sums up to this depth, and whether they can still lead to something better."""
     x = s.chosen[depth]
@@ -211,14 +211,14 @@ def _weigh(
 
 
 @numba.njit(cache=True)
-def _total(c: Scalars, s: State, depth: int) -> float:  # pragma: no cover - compiled
+def _total(c: Scalars, s: SearchState, depth: int) -> float:  # pragma: no cover - compiled
     """The lower bound of everything that begins with what is decided."""
     pause = max(s.pause[depth], c.downtime_floor)
     return float(s.fixed[depth] - c.room + c.weight * s.slack[depth] + c.downtime * pause)
 
 
 @numba.njit(cache=True)
-def _message(t: Tables, s: State, depth: int) -> float:  # pragma: no cover - compiled
+def _message(t: Tables, s: SearchState, depth: int) -> float:  # pragma: no cover - compiled
     """What the relaxation had estimated for this depth."""
     total = 0.0
     for g in range(t.groups[depth]):
@@ -233,7 +233,7 @@ def _message(t: Tables, s: State, depth: int) -> float:  # pragma: no cover - co
 
 
 @numba.njit(cache=True)
-def _relaxed(t: Tables, s: State, depth: int, x: int, message: float) -> float:  # pragma: no cover - compiled
+def _relaxed(t: Tables, s: SearchState, depth: int, x: int, message: float) -> float:  # pragma: no cover - compiled
     """Value of the relaxation with this choice, given those before and what had been estimated for this depth."""
     value = t.data[t.unary[depth] + x] - message
     for g in range(t.groups[depth]):
@@ -246,7 +246,7 @@ def _relaxed(t: Tables, s: State, depth: int, x: int, message: float) -> float: 
 
 
 @numba.njit(cache=True)
-def _fits(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no cover - compiled
+def _fits(t: Tables, s: SearchState, depth: int, x: int) -> bool:  # pragma: no cover - compiled
     row, fits, taken = t.replicas[depth] + x, True, 0
     for k in range(t.nodes.shape[1]):
         u = t.nodes[row, k]
@@ -263,7 +263,7 @@ def _fits(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no cover 
 
 
 @numba.njit(cache=True)
-def _is_first(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no cover - compiled
+def _is_first(t: Tables, s: SearchState, depth: int, x: int) -> bool:  # pragma: no cover - compiled
     """Whether every empty node that a choice takes is the first empty one of its class, but for those it takes too."""
     row = t.replicas[depth] + x
     for k in range(t.nodes.shape[1]):
@@ -284,7 +284,7 @@ def _is_first(t: Tables, s: State, depth: int, x: int) -> bool:  # pragma: no co
 
 @numba.njit(cache=True)
 def _along_path(
-    t: Tables, c: Scalars, s: State, choice: tuple[int, int], limit: float
+    t: Tables, c: Scalars, s: SearchState, choice: tuple[int, int], limit: float
 ) -> float:  # pragma: no cover - compiled
     """What is decided, exactly, and the rest of the path with the room that is left, at least."""
     depth, x = choice
@@ -316,7 +316,7 @@ def _along_path(
 
 
 @numba.njit(cache=True)
-def _paid(t: Tables, s: State, depth: int, row: int) -> float:  # pragma: no cover - compiled
+def _paid(t: Tables, s: SearchState, depth: int, row: int) -> float:  # pragma: no cover - compiled
     """What is decided pays for its room, a choice at this depth included."""
     total = s.paid[depth - 1] if depth > 0 else 0.0
     for k in range(t.nodes.shape[1]):
@@ -328,7 +328,7 @@ def _paid(t: Tables, s: State, depth: int, row: int) -> float:  # pragma: no cov
 
 
 @numba.njit(cache=True)
-def _remembered(t: Tables, s: State, place: int) -> float:  # pragma: no cover - compiled
+def _remembered(t: Tables, s: SearchState, place: int) -> float:  # pragma: no cover - compiled
     """The rest of the path after a multiset, by its stand-ins, with the room that is left."""
     rest, count = 0.0, 0
     for k in range(t.nodes.shape[1]):
@@ -348,7 +348,7 @@ def _remembered(t: Tables, s: State, place: int) -> float:  # pragma: no cover -
 
 
 @numba.njit(cache=True)
-def _steps(t: Tables, c: Scalars, s: State, depth: int) -> int:  # pragma: no cover - compiled
+def _steps(t: Tables, c: Scalars, s: SearchState, depth: int) -> int:  # pragma: no cover - compiled
     """Where the steps to this depth start, from what is chosen before it on the path; in ascending order of cost.
 
     They are computed when they are asked for first: most rows never are.
@@ -377,7 +377,7 @@ def _steps(t: Tables, c: Scalars, s: State, depth: int) -> int:  # pragma: no co
 
 
 @numba.njit(cache=True)
-def _expand(t: Tables, c: Scalars, s: State, depth: int) -> None:  # pragma: no cover - compiled
+def _expand(t: Tables, c: Scalars, s: SearchState, depth: int) -> None:  # pragma: no cover - compiled
     """Lists the choices of a depth that may lead to something better, the most promising first."""
     limit = s.upper[0] - 1e-9 - c.gap * abs(s.upper[0] + c.constant)
     slack, pause = 0.0, c.downtime_floor
@@ -414,7 +414,7 @@ def _expand(t: Tables, c: Scalars, s: State, depth: int) -> None:  # pragma: no 
 
 
 @numba.njit(cache=True)
-def _response(t: Tables, s: State) -> float:  # pragma: no cover - compiled
+def _response(t: Tables, s: SearchState) -> float:  # pragma: no cover - compiled
     """When the last operator of a complete deployment is done, streams from late operators included."""
     if not len(t.flow_order):
         return float(s.finished.max())
@@ -435,7 +435,7 @@ def _response(t: Tables, s: State) -> float:  # pragma: no cover - compiled
 
 
 @numba.njit(cache=True)
-def _settle(t: Tables, c: Scalars, s: State) -> None:  # pragma: no cover - compiled
+def _settle(t: Tables, c: Scalars, s: SearchState) -> None:  # pragma: no cover - compiled
     """A complete deployment: its true value, and whether it is the best so far."""
     last = len(t.sizes) - 1
     response = _response(t, s)

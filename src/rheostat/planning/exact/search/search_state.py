@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from rheostat.planning.encoded.encoded_problem import Indices, Values
-from rheostat.planning.exact.bounds.path_kernel import Way
+from rheostat.planning.exact.bounds.path_kernel import PathWay
 
 
 class Tables(NamedTuple):
@@ -94,7 +94,7 @@ class Tables(NamedTuple):
     """The same for what was chosen before it on the path, a number per choice."""
     node_class: Indices
     """Nodes of one class can be exchanged; empty if that is not to be used."""
-    way: Way
+    way: PathWay
     after: Values
     """Least cost after every state of the path, empty if there is none."""
 
@@ -123,7 +123,7 @@ class Scalars(NamedTuple):
     watch_log: bool
 
 
-class State(NamedTuple):
+class SearchState(NamedTuple):
     """Where the search is."""
 
     cursor: Indices

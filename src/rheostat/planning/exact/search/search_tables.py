@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from rheostat.model.graph.application import Grouping
-from rheostat.planning.encoded.encoded_problem import Indices, Instance, Values
+from rheostat.planning.encoded.encoded_problem import EncodedProblem, Indices, Values
 from rheostat.planning.encoded.symmetry import classes
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel, OptionLevel
 from rheostat.planning.exact.bounds.elimination import Structure
 from rheostat.planning.exact.bounds.lagrangian import Bound
 from rheostat.planning.exact.bounds.path_bound import PathBound, unit_size
-from rheostat.planning.exact.bounds.path_kernel import Way
+from rheostat.planning.exact.bounds.path_kernel import PathWay
 from rheostat.planning.exact.search.search_state import Tables
 
 
 @dataclass(frozen=True)
-class Bounds:
+class BoundTables:
     """What tells the search where nothing better can be."""
 
     messages: Bound
@@ -51,7 +51,7 @@ class _Data:
         return np.concatenate(self.parts)
 
 
-def tables_of(level: OptionLevel, known: Bounds) -> Tables:
+def tables_of(level: OptionLevel, known: BoundTables) -> Tables:
     """Everything the kernel looks up, operators by depth."""
     bound = known.messages
     instance, structure, data = level.instance, bound.messages.structure, _Data()
@@ -153,13 +153,15 @@ def _late_arrays(level: OptionLevel, order: tuple[int, ...], data: _Data) -> dic
     return found
 
 
-def _path_arrays(level: OptionLevel, known: Bounds) -> dict[str, Any]:
+def _path_arrays(level: OptionLevel, known: BoundTables) -> dict[str, Any]:
     """The path's values, and which of its candidates stand for the replicas of every multiset."""
     instance, order = level.instance, known.messages.messages.structure.order
     if known.path is None or known.nodes is None:
         none, nothing = np.empty(0), np.empty(0, dtype=np.int64)
         table = np.empty((0, 0), dtype=np.int64)
-        way = Way(nothing, nothing, none, nothing, none, nothing, nothing, table, table, table, nothing, table, nothing)
+        way = PathWay(
+            nothing, nothing, none, nothing, none, nothing, nothing, table, table, table, nothing, table, nothing
+        )
         empty = {
             "on_path": nothing,
             "stand_in": table,
@@ -191,7 +193,7 @@ def _path_arrays(level: OptionLevel, known: Bounds) -> dict[str, Any]:
     }
 
 
-def _step_arrays(level: OptionLevel, known: Bounds) -> dict[str, Any]:
+def _step_arrays(level: OptionLevel, known: BoundTables) -> dict[str, Any]:
     """Room for what every step along the path costs, from each multiset to each next one."""
     order = known.messages.messages.structure.order
     rank, sizes = {i: depth for depth, i in enumerate(order)}, level.sizes()
@@ -239,7 +241,7 @@ def _after(values: Values) -> Values:
     return np.asarray(values[::-1].cumsum()[::-1] - values)
 
 
-def _routed(instance: Instance, order: tuple[int, ...]) -> Indices:
+def _routed(instance: EncodedProblem, order: tuple[int, ...]) -> Indices:
     """Whether a query that begins with one operator already gets its input by another's key."""
     application = instance.problem.application
     routed = np.zeros((len(order), len(order)), dtype=np.int64)

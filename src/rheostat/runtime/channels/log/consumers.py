@@ -13,7 +13,7 @@ from rheostat.runtime.channels.log.disk_log import FIRST_EPOCH, DiskLog, Log, is
 from rheostat.runtime.channels.records.channel import Channel, checked_name
 from rheostat.runtime.channels.records.disk import TEMPORARY, Disk
 from rheostat.runtime.channels.records.key_groups import Groups
-from rheostat.runtime.channels.records.manifest import Kind
+from rheostat.runtime.channels.records.manifest import ManifestKind
 from rheostat.runtime.channels.records.offset import Offset, Position, format_offset, parse_offset
 
 
@@ -107,7 +107,7 @@ def _lag(log: Log, offsets: list[Offset], producer: str | None) -> Lag:
                 rows += found.rows_for(groups)
                 size_bytes += found.bytes_for(groups)
                 # The end of an epoch is nothing to wait for: by the rule of event time it may stay unread for long.
-                manifests += found.kind is Kind.BATCH
+                manifests += found.kind is ManifestKind.BATCH
                 slot += 1
     return Lag(rows, size_bytes, manifests)
 

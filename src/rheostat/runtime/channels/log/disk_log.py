@@ -6,7 +6,7 @@ from typing import Protocol
 from rheostat.runtime.channels.records.channel import Channel
 from rheostat.runtime.channels.records.channel_errors import Gone
 from rheostat.runtime.channels.records.disk import TEMPORARY
-from rheostat.runtime.channels.records.manifest import FOREVER, NEVER, Kind, Manifest, Opening
+from rheostat.runtime.channels.records.manifest import FOREVER, NEVER, Manifest, ManifestKind, Opening
 
 FIRST_EPOCH = 1
 Place = tuple[int, int]
@@ -127,13 +127,13 @@ def has_rows(log: Log) -> bool:
 def is_over(log: Log, producer: str, epoch: int, slot: int) -> bool:
     """Whether an epoch ends before this slot."""
     last = log.entry(producer, epoch, slot - 1)
-    return last is not None and last.kind is not Kind.BATCH
+    return last is not None and last.kind is not ManifestKind.BATCH
 
 
 def frontier_at(log: Log, producer: str, epoch: int, slot: int) -> int:
     """What a producer promises about everything from this slot on."""
     last = log.entry(producer, epoch, slot - 1)
-    if last is not None and last.kind is not Kind.CLOSE:
+    if last is not None and last.kind is not ManifestKind.CLOSE:
         return last.frontier
     opening = log.opening(producer, epoch + 1 if last is not None else epoch)
     if opening is not None:

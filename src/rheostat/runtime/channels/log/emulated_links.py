@@ -15,7 +15,7 @@ from rheostat.runtime.channels.records.offset import Offset
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class EmulatedLink:
     """What lies between a producer's node and this reader."""
 
     delay_ms: float = 0.0
@@ -42,7 +42,7 @@ class Delayed:
     """A log seen through links. Time is given: call `at` before reading."""
 
     log: Log
-    links: Mapping[str, Link]
+    links: Mapping[str, EmulatedLink]
     """By node; a node that is missing is near."""
     groups: Groups
     """What this reader owns: only its share of the bytes travels."""
@@ -91,7 +91,7 @@ class Delayed:
         self._arrive(*key)
         return found
 
-    def _sent_ms(self, producer: str, link: Link, manifest: Manifest) -> float:
+    def _sent_ms(self, producer: str, link: EmulatedLink, manifest: Manifest) -> float:
         node = node_of(producer)
         sent = max(float(manifest.published_ms), self._free_ms.get(node, 0.0))
         if link.bytes_per_second is not None:

@@ -11,7 +11,7 @@ from rheostat.runtime.channels.records.offset import Offset, parse_offset
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class HoldOrder:
     """What a reader may do. The default is: whatever it wants."""
 
     hold: bool = False
@@ -28,21 +28,21 @@ class Control:
         return next((limit for limit in self.limits if limit.channel == channel), None)
 
 
-def read_control(path: Path | None) -> Control:
+def read_control(path: Path | None) -> HoldOrder:
     """What the file says; no file says nothing."""
     if path is None:
-        return Control()
+        return HoldOrder()
     try:
         document = json.loads(path.read_bytes())
     except FileNotFoundError:
-        return Control()
+        return HoldOrder()
     limits = tuple(parse_offset(part) for part in document["limits"])
-    return Control(document["hold"], limits, document.get("token", ""), document.get("starting", False))
+    return HoldOrder(document["hold"], limits, document.get("token", ""), document.get("starting", False))
 
 
-def write_control(path: Path, control: Control, disk: Disk) -> None:
+def write_control(path: Path, control: HoldOrder, disk: Disk) -> None:
     """Tells the instance; it obeys from its next batch on. It survives a crash, as protocols build on it."""
-    if control == Control():
+    if control == HoldOrder():
         disk.remove(path)
         return
     limits = [limit.to_document() for limit in control.limits]
@@ -55,7 +55,7 @@ HELD_TRIGGERS = 2
 """After the first held trigger Spark may still run a batch without data, to close windows; not after the second."""
 
 
-def acknowledge(path: Path, channel: str, control: Control, count: int, disk: Disk) -> None:
+def acknowledge(path: Path, channel: str, control: HoldOrder, count: int, disk: Disk) -> None:
     """Says that the reader of a channel has planned nothing, for so many triggers, because it is held."""
     document = {"token": control.token, "count": count}
     disk.replace(_seen(path, channel), json.dumps(document).encode(), durable=False)

@@ -12,11 +12,11 @@ from rheostat.runtime.channels.log.disk_log import FIRST_EPOCH, DiskLog, is_over
 from rheostat.runtime.channels.records.channel import Channel
 from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.histogram import IngestHistogram
-from rheostat.runtime.channels.records.manifest import NEVER, Kind, Manifest, Opening, Segment
+from rheostat.runtime.channels.records.manifest import NEVER, Manifest, ManifestKind, Opening, Segment
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ProducedBatch:
     """What a batch of a producer amounts to, before it is published."""
 
     number: int
@@ -37,7 +37,7 @@ class Producer:
         # Slots are dense: a listing gives the end at once, however many manifests there are.
         self._slot = max(log.slots(producer, epoch), default=log.begin(producer, epoch))
 
-    def publish(self, batch: Batch, now_ms: int) -> bool:
+    def publish(self, batch: ProducedBatch, now_ms: int) -> bool:
         """Publishes the batch; says whether anything was published.
 
         Nothing is, if the batch was published before (a replay) or if it has neither rows nor a new frontier.
@@ -58,11 +58,11 @@ class Producer:
 
     def seal(self, now_ms: int) -> None:
         """Ends the epoch. Repeating it does nothing."""
-        self._finish(Kind.SEAL, now_ms)
+        self._finish(ManifestKind.SEAL, now_ms)
 
     def close(self, now_ms: int) -> None:
         """Ends the epoch and declares the producer gone for good: it no longer holds back anybody's event time."""
-        self._finish(Kind.CLOSE, now_ms)
+        self._finish(ManifestKind.CLOSE, now_ms)
 
     def last_batch(self) -> int:
         """Greatest batch id that is in the log, -1 if none."""
@@ -72,11 +72,11 @@ class Producer:
         """What the producer has promised so far."""
         return self._end()[2]
 
-    def _finish(self, kind: Kind, now_ms: int) -> None:
+    def _finish(self, kind: ManifestKind, now_ms: int) -> None:
         while True:
             slot, last_batch, frontier = self._end()
             last = self._log.entry(self.name, self.epoch, slot - 1)
-            if last is not None and (last.kind is Kind.CLOSE or last.kind is kind):
+            if last is not None and (last.kind is ManifestKind.CLOSE or last.kind is kind):
                 return
             if self._take(slot, Manifest(kind, last_batch, now_ms, frontier)):
                 return
@@ -146,9 +146,14 @@ def close_producer(channel: Channel, disk: Disk, producer: str, now_ms: int) -> 
         Producer(log, disk, producer, epoch).close(now_ms)
 
 
-def _manifest_of(batch: Batch, promised: int, now_ms: int) -> Manifest:
+def _manifest_of(batch: ProducedBatch, promised: int, now_ms: int) -> Manifest:
     manifest = Manifest(
-        Kind.BATCH, batch.number, now_ms, max(batch.frontier, promised), tuple(batch.segments), ingest=batch.ingest
+        ManifestKind.BATCH,
+        batch.number,
+        now_ms,
+        max(batch.frontier, promised),
+        tuple(batch.segments),
+        ingest=batch.ingest,
     )
     if batch.earliest is None or batch.latest is None:
         return manifest

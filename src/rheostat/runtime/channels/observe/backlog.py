@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from rheostat.runtime.channels.log.disk_log import FIRST_EPOCH, DiskLog, Log, Place, is_over, last_epoch
 from rheostat.runtime.channels.records.key_groups import Groups
-from rheostat.runtime.channels.records.manifest import Kind, Manifest
+from rheostat.runtime.channels.records.manifest import Manifest, ManifestKind
 from rheostat.runtime.channels.records.offset import Offset, Position, side_by_side
 
 BEHIND_SECONDS = 1.5
@@ -13,7 +13,7 @@ BEHIND_SECONDS = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Backlog:
     """What an instance has before it in one channel."""
 
     rows: int = 0
@@ -35,7 +35,7 @@ class Waiting:
         return (self.rows - self.oldest_rows) / lag if lag >= BEHIND_SECONDS else None
 
 
-def waiting(log: Log, offsets: Sequence[Offset], groups: Groups) -> Waiting:
+def waiting(log: Log, offsets: Sequence[Offset], groups: Groups) -> Backlog:
     """What the owner of these groups has not looked at, by what the instances of its operator say they are done with.
 
     Over all instances of a subscription it is what `channels.consumers.lag` tells.
@@ -49,7 +49,7 @@ def waiting(log: Log, offsets: Sequence[Offset], groups: Groups) -> Waiting:
                 if mine and (oldest is None or manifest.published_ms <= oldest):
                     oldest_rows = mine if manifest.published_ms != oldest else oldest_rows + mine
                     oldest = manifest.published_ms
-    return Waiting(rows, oldest, oldest_rows)
+    return Backlog(rows, oldest, oldest_rows)
 
 
 def consumed(log: Log, start: Offset, end: Offset) -> list[tuple[str, Manifest]]:
@@ -79,7 +79,7 @@ def finished_before(offsets: Sequence[Offset], producer: str) -> Place | None:
 
 
 @dataclass(slots=True)
-class Tail:
+class UnorderedTail:
     """Follows a channel that nobody reads in order: what was published since the last time."""
 
     log: DiskLog
@@ -93,7 +93,7 @@ class Tail:
             # What was read and cleaned away meanwhile is gone; who waited for it would wait for ever.
             slot = max(slot, self.log.begin(producer, epoch))
             for manifest in _from(self.log, producer, epoch, slot):
-                if manifest.kind is Kind.BATCH:
+                if manifest.kind is ManifestKind.BATCH:
                     found.append(manifest)
             # Where to go on: the end of the newest epoch, of which the last manifest is remembered and no more.
             newest = last_epoch(self.log, producer, epoch) or epoch

@@ -8,11 +8,11 @@ import pyarrow as pa
 
 from rheostat.runtime.channels.log.disk_log import DiskLog, last_epoch
 from rheostat.runtime.channels.records.channel import Channel
-from rheostat.runtime.channels.records.manifest import Kind
+from rheostat.runtime.channels.records.manifest import ManifestKind
 
 
 @dataclass(frozen=True)
-class Part:
+class ResultPart:
     """A file of results, as it was published."""
 
     path: Path
@@ -30,7 +30,7 @@ class Part:
             return segment.schema
 
 
-def published(channel: Channel) -> list[Part]:
+def published(channel: Channel) -> list[ResultPart]:
     """All parts in the order of publication; what is not published yet, or never was, is not among them."""
     log = DiskLog(channel)
     found = []
@@ -38,10 +38,10 @@ def published(channel: Channel) -> list[Part]:
         for epoch in range(1, (last_epoch(log, producer) or 0) + 1):
             for slot in log.slots(producer, epoch):
                 manifest = log.entry(producer, epoch, slot)
-                if manifest is not None and manifest.kind is Kind.BATCH:
+                if manifest is not None and manifest.kind is ManifestKind.BATCH:
                     folder = channel.segments(producer, epoch)
                     at_ms = manifest.published_ms
-                    parts = [Part(folder / one.name, sum(one.rows.values()), at_ms) for one in manifest.segments]
+                    parts = [ResultPart(folder / one.name, sum(one.rows.values()), at_ms) for one in manifest.segments]
                     found.append((manifest.published_ms, producer, epoch, slot, parts))
     found.sort(key=lambda batch: batch[:4])
     return [part for *_, parts in found for part in parts]
@@ -58,7 +58,7 @@ def read_results(channel: Channel) -> pa.Table:
     return together([part.read() for part in published(channel)])
 
 
-def last_rows(parts: Sequence[Part], rows: int) -> pa.Table:
+def last_rows(parts: Sequence[ResultPart], rows: int) -> pa.Table:
     """The last so many rows; only the files that hold them are read."""
     found: list[pa.Table] = []
     for part in reversed(parts):
@@ -70,12 +70,12 @@ def last_rows(parts: Sequence[Part], rows: int) -> pa.Table:
     return together(found[::-1])
 
 
-def latest_rows(parts: Sequence[Part], columns: Sequence[str]) -> pa.Table:
+def latest_rows(parts: Sequence[ResultPart], columns: Sequence[str]) -> pa.Table:
     """The last row of every value of the columns: what stands, where later rows replace earlier ones."""
     return together([*_latest(parts, columns)][::-1])
 
 
-def _latest(parts: Sequence[Part], columns: Sequence[str]) -> Iterator[pa.Table]:
+def _latest(parts: Sequence[ResultPart], columns: Sequence[str]) -> Iterator[pa.Table]:
     """From the end, so that only values are remembered and not rows."""
     known: set[str] = set()
     for part in reversed(parts):

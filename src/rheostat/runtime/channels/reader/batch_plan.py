@@ -13,11 +13,11 @@ from rheostat.runtime.channels.records.histogram import IngestHistogram
 from rheostat.runtime.channels.records.key_groups import EVERY, Groups
 from rheostat.runtime.channels.records.manifest import Manifest
 from rheostat.runtime.channels.records.offset import At, Offset, Position, side_by_side
-from rheostat.runtime.channels.records.segment import Run, Strand
+from rheostat.runtime.channels.records.segment import GroupRun, Strand
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class SlotStretch:
     """Consecutive slots of one epoch of a producer that lie between two offsets, for some groups."""
 
     producer: str
@@ -51,7 +51,7 @@ def partitions(log: Log, start: Offset, end: Offset, replicas: int) -> list[list
     return [part for part in parts if part]
 
 
-def stretches_between(log: Log, start: Offset, end: Offset) -> Iterator[Stretch]:
+def stretches_between(log: Log, start: Offset, end: Offset) -> Iterator[SlotStretch]:
     """What lies between two offsets, producer by producer, epoch by epoch."""
     for groups, before, after in side_by_side(start, end):
         for producer in sorted(after):
@@ -80,7 +80,7 @@ def ingest_histogram(log: Log, start: Offset, end: Offset) -> IngestHistogram:
     return IngestHistogram.merged(found.values())
 
 
-def _stretches_of(log: Log, producer: str, groups: Groups, before: At, after: At) -> Iterator[Stretch]:
+def _stretches_of(log: Log, producer: str, groups: Groups, before: At, after: At) -> Iterator[SlotStretch]:
     stop = after[producer]
     start = before.get(producer) or Position.at(FIRST_EPOCH, log.begin(producer, FIRST_EPOCH))
     if start == stop:
@@ -90,7 +90,7 @@ def _stretches_of(log: Log, producer: str, groups: Groups, before: At, after: At
         slots = tuple(_slots(log, producer, epoch, first, stop.seen if epoch == stop.epoch else None))
         old, new = epoch == start.epoch, epoch == stop.epoch
         if slots:
-            yield Stretch(
+            yield SlotStretch(
                 producer,
                 epoch,
                 groups,
@@ -109,7 +109,7 @@ def _slots(log: Log, producer: str, epoch: int, first: int, stop: int | None) ->
         slot += 1
 
 
-def _strands(log: Log, stretch: Stretch, groups: Groups) -> Iterator[Strand]:
+def _strands(log: Log, stretch: SlotStretch, groups: Groups) -> Iterator[Strand]:
     folder = log.channel.segments(stretch.producer, stretch.epoch)
     owned = groups & stretch.groups
     if stretch.from_cut is None and stretch.to_cut is None:
@@ -136,21 +136,21 @@ def _strands(log: Log, stretch: Stretch, groups: Groups) -> Iterator[Strand]:
             )
 
 
-def _runs(folder: Path, manifest: Manifest, groups: Groups) -> Iterator[Run]:
+def _runs(folder: Path, manifest: Manifest, groups: Groups) -> Iterator[GroupRun]:
     """The rows of these groups in a manifest, neighbours joined; a broadcast row once per group."""
     for segment in manifest.segments:
         path = str(folder / segment.name)
-        current: Run | None = None
+        current: GroupRun | None = None
         for group, first, rows in segment.places():
             if group == EVERY:
-                yield from (Run(path, first, rows, ((owner, rows),)) for owner in sorted(groups))
+                yield from (GroupRun(path, first, rows, ((owner, rows),)) for owner in sorted(groups))
             elif group in groups:
                 if current is not None and current.first + current.rows == first:
-                    current = Run(path, current.first, current.rows + rows, (*current.labels, (group, rows)))
+                    current = GroupRun(path, current.first, current.rows + rows, (*current.labels, (group, rows)))
                     continue
                 if current is not None:
                     yield current
-                current = Run(path, first, rows, ((group, rows),))
+                current = GroupRun(path, first, rows, ((group, rows),))
         if current is not None:
             yield current
 

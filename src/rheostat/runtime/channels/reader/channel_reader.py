@@ -7,8 +7,8 @@ from pathlib import Path
 from rheostat.runtime.channels.log.cleaner import Cleaner
 from rheostat.runtime.channels.log.consumers import commit, should_wait
 from rheostat.runtime.channels.log.disk_log import DiskLog, Log, has_rows
-from rheostat.runtime.channels.log.emulated_links import Delayed, Link
-from rheostat.runtime.channels.log.hold_file import HELD_TRIGGERS, Control, acknowledge, read_control
+from rheostat.runtime.channels.log.emulated_links import Delayed, EmulatedLink
+from rheostat.runtime.channels.log.hold_file import HELD_TRIGGERS, HoldOrder, acknowledge, read_control
 from rheostat.runtime.channels.reader.advance import advance
 from rheostat.runtime.channels.reader.batch_plan import partitions
 from rheostat.runtime.channels.records.channel import Channel
@@ -33,7 +33,7 @@ class Outlet:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadSettings:
     """How an instance reads a channel."""
 
     channel: Channel
@@ -45,7 +45,7 @@ class Reading:
     replicas: int = 1
     control: Path | None = None
     """File that may say hold or limit."""
-    links: Mapping[str, Link] = field(default_factory=dict)
+    links: Mapping[str, EmulatedLink] = field(default_factory=dict)
     outlets: tuple[Outlet, ...] = ()
     clean_every_ms: int | None = None
     """The reader cleans the channel itself that often; None: somebody else does."""
@@ -63,7 +63,7 @@ class Reading:
 class ChannelReader:
     """Plans the batches of one instance."""
 
-    def __init__(self, reading: Reading, disk: Disk) -> None:
+    def __init__(self, reading: ReadSettings, disk: Disk) -> None:
         self._reading, self._disk = reading, disk
         self._log = DiskLog(reading.channel)
         self._delayed = Delayed(self._log, reading.links, reading.groups) if reading.links else None
@@ -111,7 +111,7 @@ class ChannelReader:
             return False
         return not any(has_rows(log) for log in self._beside)
 
-    def _acknowledge(self, control: Control) -> None:
+    def _acknowledge(self, control: HoldOrder) -> None:
         """Says that it is held; not more often than anybody wants to know."""
         token, count = self._held
         count = count + 1 if token == control.token else 1

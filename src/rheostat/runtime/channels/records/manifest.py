@@ -21,7 +21,7 @@ FOREVER = 2**63 - 1
 """The frontier of a producer that is closed: nothing comes any more."""
 
 
-class Kind(StrEnum):
+class ManifestKind(StrEnum):
     """What a slot of the log holds."""
 
     BATCH = "batch"
@@ -61,7 +61,7 @@ class Segment:
 class Manifest:
     """The content of one slot."""
 
-    kind: Kind
+    kind: ManifestKind
     batch: int
     """Batch id of the producing query; a seal repeats the last one."""
     published_ms: int
@@ -124,7 +124,7 @@ class Manifest:
     def from_bytes(cls, content: bytes) -> "Manifest":
         """What `to_bytes` wrote."""
         document = json.loads(content)
-        document["kind"] = Kind(document["kind"])
+        document["kind"] = ManifestKind(document["kind"])
         document["segments"] = tuple(Segment.from_document(part) for part in document["segments"])
         document["ingest"] = IngestHistogram.from_document(document["ingest"])
         return cls(**document)

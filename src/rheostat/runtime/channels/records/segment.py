@@ -27,7 +27,7 @@ KEY_GROUP = "key_group"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class GroupRun:
     """Neighbouring rows of one segment."""
 
     path: str
@@ -41,7 +41,7 @@ class Run:
 class Strand:
     """Rows to hand over in this order. With cuts: those of one producer and key group, as far as event time allows."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[GroupRun, ...]
     slots: tuple[int, ...] = ()
     """With cuts: the slot of each run, counted from 0."""
     before: int = 0
@@ -101,7 +101,7 @@ def event_times(rows: pa.RecordBatch | pa.Table, column: str) -> Times:
     return np.asarray(filled.to_numpy(zero_copy_only=False) if isinstance(filled, pa.Array) else filled.to_numpy())
 
 
-def _rows_of(run: Run, opened: dict[str, pa.RecordBatch], *, labelled: bool) -> pa.RecordBatch:
+def _rows_of(run: GroupRun, opened: dict[str, pa.RecordBatch], *, labelled: bool) -> pa.RecordBatch:
     if run.path not in opened:
         with pa.memory_map(run.path) as source:
             opened[run.path] = pa.ipc.open_file(source).get_batch(0)

@@ -19,7 +19,7 @@ from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.histogram import IngestHistogram
 from rheostat.runtime.channels.records.manifest import Segment
 from rheostat.runtime.channels.streaming.options import writing_of
-from rheostat.runtime.channels.writer.channel_writer import ChannelWriter, TaskResult, Written
+from rheostat.runtime.channels.writer.channel_writer import ChannelWriter, TaskOutput, TaskResult
 from rheostat.runtime.spark.task import batch_of
 
 _RESULT = "result string"
@@ -60,7 +60,7 @@ def _document(result: TaskResult) -> dict[str, Any]:
 
 def _result(document: dict[str, Any]) -> TaskResult:
     written = tuple(
-        Written(None if segment is None else Segment.from_document(segment), earliest, latest)
+        TaskOutput(None if segment is None else Segment.from_document(segment), earliest, latest)
         for segment, earliest, latest in document["written"]
     )
     return TaskResult(written, IngestHistogram.from_document(document["ingest"]))

@@ -85,7 +85,7 @@ class ChannelSource(DataSource):
 
 
 @dataclass
-class Part(InputPartition):
+class ReadPart(InputPartition):
     """What one task reads."""
 
     strands: Sequence[Strand]
@@ -155,19 +155,19 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The rows of a batch, in at most as many parts as there are replicas."""
         self._is_first = False  # a batch that is done again is planned without asking where it ends
         begin, stop = parse_offset(start), parse_offset(end)
-        parts = [Part(strands) for strands in self._reader.plan(begin, stop)]
+        parts = [ReadPart(strands) for strands in self._reader.plan(begin, stop)]
         if self._admission is not None:
             rows = sum(run.rows for part in parts for strand in part.strands for run in strand.runs)
             self._admission.planned(stop, rows, time.monotonic())
         if TICK not in self._schema.names or stop.frontier in (NEVER, FOREVER) or stop.frontier == begin.frontier:
             return parts
-        first, *rest = parts or [Part(())]
-        return [Part(first.strands, stop.frontier), *rest]
+        first, *rest = parts or [ReadPart(())]
+        return [ReadPart(first.strands, stop.frontier), *rest]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one part, in few large batches: Spark pays per batch."""
         wanted = to_arrow_schema(self._schema, timezone="UTC")
-        if not isinstance(partition, Part):
+        if not isinstance(partition, ReadPart):
             return
         strands = partition.strands
         if partition.tick is not None:

@@ -29,27 +29,27 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from rheostat.runtime.channels.log.emulated_links import Link
-from rheostat.runtime.channels.reader.channel_reader import Outlet, Reading
+from rheostat.runtime.channels.log.emulated_links import EmulatedLink
+from rheostat.runtime.channels.reader.channel_reader import Outlet, ReadSettings
 from rheostat.runtime.channels.reader.provenance import FrontierRule, Provenance, local_path
 from rheostat.runtime.channels.records.channel import load_channel
 from rheostat.runtime.channels.records.key_groups import parse_groups
 from rheostat.runtime.channels.records.offset import parse_offset
-from rheostat.runtime.channels.writer.channel_writer import INGEST_INPUTS, INGEST_NOW, Writing
+from rheostat.runtime.channels.writer.channel_writer import INGEST_INPUTS, INGEST_NOW, WriteSettings
 from rheostat.runtime.channels.writer.outputs import parse_outputs
 
 
-def reading_of(options: Mapping[str, str]) -> Reading:
+def reading_of(options: Mapping[str, str]) -> ReadSettings:
     """How to read, from the options of a source."""
     channel = load_channel(options["path"])
-    return Reading(
+    return ReadSettings(
         channel,
         parse_groups(options["groups"]) if "groups" in options else channel.all_groups,
         options.get("consumer"),
         parse_offset(options["start"]) if "start" in options else None,
         int(options.get("replicas", "1")),
         Path(options["control"]) if "control" in options else None,
-        {node: Link(**link) for node, link in json.loads(options.get("links", "{}")).items()},
+        {node: EmulatedLink(**link) for node, link in json.loads(options.get("links", "{}")).items()},
         tuple(
             Outlet(load_channel(path), options["producer"], int(options["max_lag_rows"]))
             for path in json.loads(options.get("outlets", "[]"))
@@ -59,7 +59,7 @@ def reading_of(options: Mapping[str, str]) -> Reading:
     )
 
 
-def writing_of(options: Mapping[str, str]) -> Writing:
+def writing_of(options: Mapping[str, str]) -> WriteSettings:
     """How to write, from the options of a sink."""
     inputs = tuple(Path(path) for path in json.loads(options.get("inputs", "[]")))
     provenance = Provenance(
@@ -68,7 +68,7 @@ def writing_of(options: Mapping[str, str]) -> Writing:
         local_path(options["checkpoint"]) if "checkpoint" in options else None,
         inputs,
     )
-    return Writing(
+    return WriteSettings(
         options["producer"],
         int(options.get("epoch", "1")),
         parse_outputs(options["outputs"]),

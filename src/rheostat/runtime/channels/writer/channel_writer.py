@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.log.producer import Batch, Producer, open_producer
+from rheostat.runtime.channels.log.producer import ProducedBatch, Producer, open_producer
 from rheostat.runtime.channels.reader.provenance import Provenance, frontier_after, ingest_of, taken_in
 from rheostat.runtime.channels.records.channel import Channel, load_channel
 from rheostat.runtime.channels.records.disk import Disk
@@ -21,7 +21,7 @@ INGEST_INPUTS = "inputs"
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class WriteSettings:
     """How a query writes its channels."""
 
     producer: str
@@ -35,7 +35,7 @@ class Writing:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class TaskOutput:
     """What one task wrote into one channel."""
 
     segment: Segment | None = None
@@ -47,7 +47,7 @@ class Written:
 class TaskResult:
     """What one task wrote, by output, and how old it was."""
 
-    written: tuple[Written, ...]
+    written: tuple[TaskOutput, ...]
     ingest: IngestHistogram
 
     @property
@@ -60,7 +60,7 @@ class TaskResult:
 class ChannelWriter:
     """Writes rows in tasks and publishes them when all tasks of a batch are done."""
 
-    def __init__(self, writing: Writing, disk: Disk) -> None:
+    def __init__(self, writing: WriteSettings, disk: Disk) -> None:
         self._writing, self._disk = writing, disk
         self._channels = tuple(load_channel(output.path) for output in writing.outputs)
 
@@ -73,13 +73,13 @@ class ChannelWriter:
         """Stores the rows of one task durably; nobody sees them yet."""
         kept = [batch for batch in batches if batch.num_rows]
         if not kept:
-            return TaskResult(tuple(Written() for _ in self._channels), IngestHistogram())
+            return TaskResult(tuple(TaskOutput() for _ in self._channels), IngestHistogram())
         table = pa.Table.from_batches(kept)
         rows = table.select(stored_columns(table.column_names, self._writing.outputs))
         written = []
         for output, channel in zip(self._writing.outputs, self._channels, strict=True):
             segment = write_segment(self._folder(channel), rows, groups_of(table, output, channel, turn), self._disk)
-            written.append(Written(segment, *_time_range(rows, channel.event_time)))
+            written.append(TaskOutput(segment, *_time_range(rows, channel.event_time)))
         return TaskResult(tuple(written), self._ages(rows, now_ms))
 
     def publish(self, batch: int, results: Sequence[TaskResult], now_ms: int) -> int:
@@ -98,7 +98,7 @@ class ChannelWriter:
             elif self._writing.ingest == INGEST_NOW:
                 ingest = taken_in(self._writing.provenance, batch, ingest.rows, now_ms)
             published += producer.publish(
-                Batch(
+                ProducedBatch(
                     batch,
                     tuple(part.segment for part in parts if part.segment is not None),
                     frontier_after(self._writing.provenance, batch, latest),
