@@ -93,5 +93,5 @@ def draw_plan(problem: Problem, outcome: Outcome, svg: Path) -> None:
     """Operators on nodes, as `rheostat show` draws them."""
     # Most of a second of matplotlib, for those who want a picture alone.
     drawing = importlib.import_module("rheostat.cli.pictures.picture")
-    drawing.save_svg(drawing.Subject(problem.application, problem.infrastructure, outcome.deployment), svg)
+    drawing.save_svg(drawing.PictureSubject(problem.application, problem.infrastructure, outcome.deployment), svg)
     warn(f"drawn: {svg}")

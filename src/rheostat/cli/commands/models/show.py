@@ -94,7 +94,7 @@ def _draw(shown: Shown, svg: Path) -> None:
     drawing = importlib.import_module("rheostat.cli.pictures.picture")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        drawing.save_svg(drawing.Subject(shown.application, shown.infrastructure, shown.deployment), svg)
+        drawing.save_svg(drawing.PictureSubject(shown.application, shown.infrastructure, shown.deployment), svg)
     notes = sorted({str(warning.message) for warning in caught})
     warn(*(f"note: {note}" for note in notes), f"drawn: {svg}")
 
