@@ -32,7 +32,7 @@ def test_the_help_of_a_command_begins_as_it_is_announced(rheostat, name):
 def test_start_up_imports_nothing_heavy():
     heavy = {"numpy", "scipy", "matplotlib", "yaml", "pyspark"}
     code = (
-        f"import sys, rheostat.cli.main, rheostat.cli.commands.models.doctor; print(sorted({heavy} & set(sys.modules)))"
+        f"import sys, rheostat.cli.main, rheostat.cli.commands.setup.doctor; print(sorted({heavy} & set(sys.modules)))"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout == "[]\n"

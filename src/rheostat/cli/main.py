@@ -14,6 +14,11 @@ from rheostat import __version__
 from rheostat.cli.output import Complaint, ExitCode, answer_json, complaints_of, warn
 from rheostat.errors import InvalidDocument, InvalidModel, RheostatError
 
+SETUP_COMMANDS = {
+    "doctor": "Check whether this machine is ready.",
+    "licences": "List the licences of the packages that rheostat uses.",
+}
+"""Commands about this machine and a new project, by name, with the first line of their help."""
 MODEL_COMMANDS = {
     "validate": "Check documents, each by itself and all together.",
     "show": "Show an application, a network, and who runs where.",
@@ -22,9 +27,8 @@ MODEL_COMMANDS = {
     "compare": "Run several planners on one problem, side by side.",
     "simulate": "Run an application under a control system in virtual time.",
     "compare-policies": "Run many policies on one workload, and compare them with one that knows the future.",
-    "doctor": "Check whether this machine is ready.",
 }
-"""Commands that ask the model, by name, with the first line of their help. They need no Spark."""
+"""Commands that ask the model. They need no Spark."""
 RUN_COMMANDS = {
     "run": "Run an application, and watch over it until it is stopped.",
     "calibrate": "Run an application through several loads, and save what that teaches.",
@@ -41,12 +45,13 @@ RUN_COMMANDS = {
     "stop": "Stop a running application, so that it can be taken up again.",
 }
 """Commands that start, steer or read a run."""
-COMMANDS = {**MODEL_COMMANDS, **RUN_COMMANDS}
+ROOMS = {"setup": SETUP_COMMANDS, "models": MODEL_COMMANDS, "running": RUN_COMMANDS}
+COMMANDS = {name: text for room in ROOMS.values() for name, text in room.items()}
 
 
 def module_of(command: str) -> str:
     """The module of a command; it has a Typer called `app`."""
-    room = "models" if command in MODEL_COMMANDS else "running"
+    room = next(room for room, commands in ROOMS.items() if command in commands)
     return f"rheostat.cli.commands.{room}.{command.replace('-', '_')}"
 
 

@@ -1,5 +1,5 @@
 """The commands, one module each.
 
-`models` asks the model and needs no Spark, `running` starts, steers and reads runs; both use every other room of
-`cli` but `main`.
+`setup` looks after the machine and new projects, `models` asks the model and needs no Spark, `running` starts, steers
+and reads runs. All of them use every other room of `cli` but `main`.
 """

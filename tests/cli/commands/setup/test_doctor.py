@@ -5,7 +5,7 @@ from importlib import metadata
 
 import pytest
 
-from rheostat.cli.commands.models import doctor
+from rheostat.cli.commands.setup import doctor
 
 
 @pytest.fixture
