@@ -1,4 +1,4 @@
-"""Everything that can be wrong, as one tree.
+"""Tree of all errors that rheostat raises.
 
 ```
 RheostatError

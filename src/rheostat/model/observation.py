@@ -1,8 +1,8 @@
-"""What is known about a running application, and how long is it good for?
+"""Samples and observations of a running application, and how long a figure stays valid.
 
-A `Sample` is what somebody measured: figures of one subject at one moment. An `Observation` is everything known at a
-moment: the last reading of every figure of every subject. A figure that is too old is not known; a policy that needs
-it holds, and says so.
+A `Sample` is a measurement: figures of one subject at one moment. An `Observation` is everything known at a moment: the
+last reading of every figure of every subject. A figure that is too old counts as unknown; a policy that needs it holds,
+and says so.
 """
 
 from collections.abc import Iterable, Mapping
@@ -131,14 +131,14 @@ _FIGURES_OF = {of: frozenset(name for name, figure in FIGURES.items() if of in f
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Figures of one subject at one moment, as somebody measured them."""
+    """Measured figures of one subject at one moment."""
 
     subject: Subject
     at_seconds: float
     figures: Mapping[str, float]
 
     def __post_init__(self) -> None:
-        """Refuses figures nobody knows, of the wrong thing, or that are no numbers."""
+        """Rejects figures that are unknown, do not belong to the subject, or are no finite numbers."""
         # Thousands of samples are born in a control step, nearly all of them right: the reasons are looked for after.
         if not (self.figures.keys() <= _FIGURES_OF[self.subject.of] and all(map(isfinite, self.figures.values()))):
             self._refuse()

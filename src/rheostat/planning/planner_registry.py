@@ -1,4 +1,4 @@
-"""Which planners are there, by the names that the command line and settings know them by?"""
+"""Registry of planners by the names used on the command line and in settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ PLANNERS: Mapping[str, PlannerEntry] = {
     "rizou": PlannerEntry(Rizou(), "local optima of network usage in the latency space"),
     "rizou-true": PlannerEntry(Rizou(None), "the same on true delays"),
 }
-"""All with their default settings; the first is what is used unless somebody chooses."""
+"""All planners with their default settings; the first is the default."""
 
 PROVING = ("exact", "milp", "exhaustive")
 """Those that can prove an optimum."""

@@ -1,4 +1,4 @@
-"""What should be done, given what was seen: decisions without a clock, a world or memory of their own.
+"""Policies: decisions from views, without a clock, side effects or hidden state.
 
 Its rooms, from low to high: `contract`, `replicas`, `operators`, `grants`, `nodes`, `policy_registry`; it may use
 `model` alone.

@@ -1,4 +1,4 @@
-"""Policies by their names, built from plain options, with every mistake told at once."""
+"""Registry of policies by name; builds them from plain options and reports every mistake at once."""
 
 from collections.abc import Mapping
 from dataclasses import fields

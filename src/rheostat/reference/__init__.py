@@ -1,4 +1,4 @@
-"""The papers' applications and networks as values, by the names the command line knows them by.
+"""The papers' applications and networks as values, by the names used on the command line.
 
 What the papers leave open is said where it is filled in, and listed in `docs/assumptions.md`.
 """

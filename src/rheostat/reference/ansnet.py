@@ -1,7 +1,7 @@
-"""A network like the one of EDRP 7.2: fifteen sites of ANSNET, the T3 backbone of the early NSFNET, 32 ms on average.
+"""Network like the one of EDRP 7.2: fifteen sites of ANSNET, the T3 backbone of the early NSFNET, 32 ms on average.
 
-Which fifteen, their links and their delays are not in the paper. The sites and who is linked to whom are as commonly
-drawn; two suburban sites (Reston, San Jose) are taken together with the city they lie at, and Hawaii is left out.
+The paper does not tell which fifteen sites, their links and their delays. Sites and links are as commonly drawn; two
+suburban sites (Reston, San Jose) are merged with the city nearby, and Hawaii is left out.
 """
 
 from math import asin, cos, radians, sin, sqrt

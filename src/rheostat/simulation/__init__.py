@@ -1,4 +1,4 @@
-"""The same managers and policies in virtual time, on a queueing model of application and network.
+"""Simulation: the same managers and policies in virtual time, on a queueing model of application and network.
 
 Its rooms, from low to high: `queues`, `load`, `world`, `studies`; it may use `control` and `report`.
 """

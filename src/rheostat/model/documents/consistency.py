@@ -1,4 +1,4 @@
-"""Do these documents fit together? What does not is told in the file where it must be mended."""
+"""Cross-checks between documents: each mismatch is reported in the file where it has to be corrected."""
 
 from collections.abc import Collection, Sequence
 

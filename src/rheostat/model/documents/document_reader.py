@@ -1,4 +1,4 @@
-"""Which document is in this file? Every mistake in it is told at once, each with its line."""
+"""Reader of YAML documents into model values; reports every mistake in a file at once, each with its line."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How is a value written so that reading it gives the same value? Short: what is as usual is left out."""
+"""Writer of model values as YAML documents that read back as the same values; defaults are left out."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields

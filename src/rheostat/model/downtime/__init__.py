@@ -1,4 +1,4 @@
-"""How long an application stands still while it changes, by formula and by measurement.
+"""Downtime of a reconfiguration, by formula and by measurement.
 
 It uses `graph` and `network`.
 """

@@ -1,7 +1,8 @@
-"""How long does the application stand still while it is reconfigured?
+"""Downtime models: how long an application stands still during a reconfiguration.
 
-A downtime model answers for one operator; the application waits for the slowest, since operators are reconfigured in
-parallel. `pause_and_resume` is appendix A.1 of EDRP, `full_restart` its appendix A.2, `measured` what was seen.
+A downtime model gives the downtime of one operator; the application waits for the slowest, since operators are
+reconfigured in parallel. `pause_and_resume` is appendix A.1 of EDRP, `full_restart` its appendix A.2, and
+`measured_pauses` uses downtimes measured at runtime.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Downtime on an engine that restarts everything when anything changes, as Storm does: appendix A.2 of EDRP."""
+"""Downtime on an engine that restarts everything after any change, as Storm does: appendix A.2 of EDRP."""
 
 from dataclasses import dataclass
 from math import isfinite

@@ -1,7 +1,7 @@
-"""Downtime from what was measured: a fixed part and a part that grows with the state, per way of moving it.
+"""Downtime from measurements: a fixed part and a part proportional to the state, per kind of change.
 
-The papers' formulas know a network and a store; a real engine has ways of its own. The runtime measures its pauses
-and fits these figures, so that a planner decides with what a change really costs here.
+The papers' formulas describe a network and a store; a real engine differs. The runtime measures its pauses and fits
+these figures, so that a planner decides with the real cost of a change.
 """
 
 from collections.abc import Mapping, Sequence

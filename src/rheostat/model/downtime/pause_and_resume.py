@@ -1,4 +1,4 @@
-"""Downtime when only what changes is paused, moved through the DataStore and resumed: appendix A.1 of EDRP."""
+"""Downtime if only changed operators pause, move state through the DataStore and resume: appendix A.1 of EDRP."""
 
 from dataclasses import dataclass
 from math import isfinite

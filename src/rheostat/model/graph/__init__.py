@@ -1,4 +1,4 @@
-"""Applications: operators and streams, deployments of them, and what changes between two.
+"""Applications (operators and streams), their deployments, and the difference of two deployments.
 
 It uses no other room of `model`.
 """

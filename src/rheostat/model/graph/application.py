@@ -1,7 +1,7 @@
-"""What does the user want to run? Operators joined by streams, with everything the papers say of them.
+"""Application graph: operators joined by streams, with every parameter that the papers use.
 
-An `Application` is G_dsp of the papers: an acyclic graph. It is the same value whether it was written in Python or in
-a document, and it is checked at birth: one that exists is sound.
+An `Application` is G_dsp of the papers: an acyclic graph. It is the same value whether it was written in Python or in a
+document. It is validated when it is created, so every existing one is valid.
 """
 
 from collections.abc import Mapping

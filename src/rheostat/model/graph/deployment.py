@@ -1,4 +1,4 @@
-"""Where does everything run? A multiset of nodes per operator, the 𝒰 of EDRP 4.1.
+"""Deployment: a multiset of nodes per operator, the 𝒰 of EDRP 4.1.
 
 Both values are hashable, ordered and print as the papers write them: `{u:2, v:1}`.
 """

@@ -1,4 +1,4 @@
-"""What do the executors see? The graph of replicas that S-ODP places one by one [ODP 6.2].
+"""Expanded application: the graph of executors (one per replica) that S-ODP places one by one [ODP 6.2].
 
 Every operator becomes as many vertices as it has replicas, every stream a complete bipartite graph with its rate
 split evenly. Placing the expanded application on single nodes is deploying the original one on multisets: cost,

@@ -1,7 +1,7 @@
-"""Is this a graph of operators, and in which order does data flow through it?
+"""Topological order of an application graph, and checks that the graph is valid.
 
-The checks work on bare names and edges, so that a document that is wrong in other places too still gets all of its
-mistakes told at once.
+The checks work on bare names and edges, so that a document with other mistakes still gets all of its mistakes reported
+at once.
 """
 
 from collections import Counter, defaultdict
@@ -84,7 +84,7 @@ def edge_mistakes(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> lis
         seen.add((source, target))
         if source in known and target in known:
             sound.append((source, target))
-    # A graph that is nothing but cycles has more of them than anybody wants to read.
+    # A graph of nothing but cycles has more of them than a user wants to read.
     while (cycle := find_cycle(names, sound)) and len(mistakes) < 100:
         position = edges.index((cycle[0], cycle[1]))
         what = f"the streams form a cycle: {' -> '.join(cycle)}"

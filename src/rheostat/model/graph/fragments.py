@@ -1,10 +1,10 @@
-"""Which operators run together as one query?
+"""Fragments: chains of operators that run together as one streaming query.
 
 A fragment is a chain of operators with the same deployment and at most one stateful operator in it. Inside a fragment
 tuples pay no hop, as the papers' model assumes of co-located operators, and every checkpoint holds the state of one
-operator at most. A sink that writes somewhere outside is a fragment by itself: what it has written is known there by
-the numbers of its batches, which must go on for as long as the application lives, whoever else is replaced. Planner
-(price of a hop), runtime (queries) and `show --physical` all read the fragments from here.
+operator at most. A sink that writes to an external system is a fragment by itself: the external system knows what was
+written by batch number, and these numbers must continue for the life of the application, even if other operators are
+replaced. The planner (price of a hop), the runtime (queries) and `show --physical` all use this definition.
 """
 
 from collections.abc import Mapping

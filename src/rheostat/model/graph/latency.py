@@ -1,4 +1,4 @@
-"""How long does an operator instance take, given its load? The R_i(λ) of the papers.
+"""Latency models of an operator instance as a function of its load: the R_i(λ) of the papers.
 
 All values that can be written in a document: M/M/1 (EDRP 7.2), curves fitted by least squares (EDRP 7.3), a constant
 (ODP), and micro-batches, which none of the papers has. Loads are tuples per second of one replica on the reference

@@ -1,4 +1,4 @@
-"""How many rows has a source brought t seconds after its start? A rate curve, written as a line of text.
+"""Rate curves: the cumulative number of rows of a source over time, written as a line of text.
 
 | text | rows per second |
 |---|---|

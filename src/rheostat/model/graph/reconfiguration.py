@@ -1,4 +1,4 @@
-"""What has to be done to get from one deployment to another?"""
+"""Reconfiguration: the changes that lead from one deployment to another."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""How far are two nodes from each other that have never met? Vivaldi network coordinates.
+"""Vivaldi network coordinates: estimated delays between nodes without measuring every pair.
 
 Every node keeps a point in a small space and a height above it (the delay of its own access link); the distance of two
 coordinates estimates their round-trip time. A node moves a little whenever it measures one, more boldly the less it

@@ -1,4 +1,4 @@
-"""What lies between two nodes? Complete matrices of delay, rate, price, availability and bandwidth.
+"""Network between the nodes: complete matrices of delay, rate, price, availability and bandwidth.
 
 The papers' links are logical: one for every pair of nodes, made of the physical path that shortest-path routing takes
 (EDRP 3.1, 7.2). Along a path delays and prices add up, availabilities multiply, and the narrowest link decides rate
@@ -72,7 +72,7 @@ class Network:
     bandwidth_tps: Matrix
 
     def __post_init__(self) -> None:
-        """Loops become perfect, and nobody can change a matrix afterwards."""
+        """Sets loops to perfect quality and makes every matrix read-only."""
         for field in fields(self):
             matrix = getattr(self, field.name)
             np.fill_diagonal(matrix, _LOOP[field.name])

@@ -1,4 +1,4 @@
-"""Nodes come and go: the same infrastructure with one more, or with only some of them."""
+"""Infrastructure with a node added, or restricted to some of its nodes."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -28,7 +28,7 @@ def with_node(known: Infrastructure, node: Node) -> Infrastructure:
 
 
 def with_only(known: Infrastructure, names: Collection[str]) -> Infrastructure:
-    """Some of the nodes; paths between them stay as they are, whoever is up on the way."""
+    """The infrastructure with only the nodes in `names`; paths between them stay, even through removed nodes."""
     kept = [position for position, node in enumerate(known.nodes) if node.name in names]
     if len(kept) == len(known.nodes):
         return known

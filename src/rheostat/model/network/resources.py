@@ -1,4 +1,4 @@
-"""What is there to run on? Nodes, what lies between them, and the store that state travels through.
+"""Infrastructure: nodes, the network between them, and the data store through which state moves.
 
 An `Infrastructure` is G_res of the papers. It can be given by physical links (paths are then found by shortest-path
 routing), by a delay matrix (measured, say), or by neither: then every pair has the default link.

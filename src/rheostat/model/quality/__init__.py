@@ -1,4 +1,4 @@
-"""How good a deployment is: the papers' metrics and objectives.
+"""Quality of a deployment: the papers' metrics and objectives.
 
 It uses `graph`, `network` and `downtime`.
 """

@@ -1,7 +1,7 @@
-"""What matters to the user? Weights, normalisers and bounds, in the forms of ODP and EDRP.
+"""Objectives: weights, normalisers and bounds of the metrics, in the forms of ODP and EDRP.
 
-Both papers weigh normalised metrics and add them up (Simple Additive Weighting): ODP as a utility to maximise, EDRP as
-a cost to minimise.
+Both papers use a weighted sum of normalised metrics (Simple Additive Weighting): ODP maximises a utility, EDRP
+minimises a cost.
 """
 
 from dataclasses import dataclass

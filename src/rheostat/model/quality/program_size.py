@@ -1,6 +1,6 @@
-"""How many binary variables do the papers' programs have for an application on given nodes?
+"""Number of binary variables in the papers' integer programs for an application on given nodes.
 
-Counting needs no solver and no program: it says beforehand whether writing the program down is an option at all.
+Counting needs no solver and no program: it tells beforehand whether the program can be written down at all.
 """
 
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""How good is a deployment? One function per formula of ODP and EDRP.
+"""Quality metrics of a deployment, one function per formula of ODP and EDRP.
 
 Every function takes a `Placed` and works for single placement (ODP) and multisets (EDRP) alike: a single placement is
 a multiset of one. Delays and latencies are milliseconds, rates tuples per second, costs $ per hour.

@@ -1,4 +1,4 @@
-"""The question, the answer, and the protocol of a planner.
+"""Planning problem, outcome, and the protocol of a planner.
 
 It uses no other room of `planning`.
 """

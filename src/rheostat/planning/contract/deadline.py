@@ -1,4 +1,4 @@
-"""How much time is left? Started when a planner starts, asked everywhere it could stay for long."""
+"""Deadline of a planner: starts with the planner, and every long loop checks it."""
 
 from dataclasses import dataclass, field
 from math import inf

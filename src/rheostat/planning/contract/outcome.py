@@ -1,4 +1,4 @@
-"""What does a planner answer? A deployment with everything that is known of it, or why there is none."""
+"""Outcome of planning: a deployment with its figures and bound, or the reason why there is none."""
 
 from dataclasses import dataclass
 from enum import StrEnum

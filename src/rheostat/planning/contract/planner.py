@@ -1,4 +1,4 @@
-"""What is a planner, and whom does it tell how far it is? It never prints; it calls a reporter."""
+"""Protocols of a planner and of its progress reporter. A planner never prints; it calls the reporter."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""What is a planner asked? Everything that decides which deployment is best, as one value checked at birth."""
+"""Planning problem: everything that decides which deployment is best, as one validated value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

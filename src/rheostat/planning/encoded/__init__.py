@@ -1,4 +1,4 @@
-"""A problem as arrays, with its candidates, tables, normalisers, symmetries and conflicts.
+"""Planning problem as arrays, with its candidates, tables, normalisers, symmetries and conflicts.
 
 It uses `contract`.
 """

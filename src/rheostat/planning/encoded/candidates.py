@@ -1,4 +1,4 @@
-"""Which multisets of nodes can an operator run on, and what does each cost?"""
+"""Candidates: the multisets of nodes that an operator can run on, with the cost of each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

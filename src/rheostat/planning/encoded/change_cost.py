@@ -1,8 +1,9 @@
-"""What does a change cost at least? Known before any multiset is generated, it makes staying win early.
+"""Lower bound on the cost of any change, known before a multiset is generated.
 
-A change either only removes replicas (there are few such multisets, they are listed), or it starts at least one
-somewhere; that costs at least what each downtime model says below. A start on a node that the operator has already may
-take less than one elsewhere: where these are few, they are listed as well.
+It lets the search prove early that keeping the current deployment is best. A change either only removes replicas (there
+are few such multisets; they are listed), or it starts at least one replica somewhere; that costs at least what each
+downtime model says below. A start on a node that the operator uses already may take less than one elsewhere: where
+these are few, they are listed as well.
 """
 
 from itertools import combinations_with_replacement, product

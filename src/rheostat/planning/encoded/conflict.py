@@ -1,8 +1,8 @@
-"""Why is there no deployment? A small set of constraints that cannot be kept together, in words.
+"""Explanation of an infeasible problem: a small set of constraints that cannot hold together, in words.
 
-First what can be seen without a search: pins, single operators, totals. Then a deletion filter: constraints are left
-out one family at a time, and stay out if the rest is infeasible still; what remains conflicts, and none of it can be
-missed. A single bound that remains is told with the best value there is.
+First come the conflicts that need no search: pins, single operators, totals. Then a deletion filter: one family of
+constraints is left out at a time, and stays out if the rest is still infeasible. All constraints that remain are needed
+for the conflict. If a single bound remains, the best possible value is reported with it.
 """
 
 from collections.abc import Callable
@@ -92,7 +92,7 @@ def _totals(instance: EncodedProblem) -> list[str]:
 
 
 def _filtered(problem: Problem, planner: Planner) -> tuple[str, ...]:
-    """The deletion filter; what the nodes can hold is never left out, nobody can do without it."""
+    """The deletion filter; node capacity is never left out, since no deployment can do without it."""
     problem = replace(problem, limits=Limits(_SECONDS), start=None, objective=_plain(problem.objective.bounds))
     relaxations = _relaxations(problem)
     for name in list(relaxations):

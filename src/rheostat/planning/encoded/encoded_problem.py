@@ -1,4 +1,4 @@
-"""A problem as arrays: what every planner computes with.
+"""Problem as arrays: the form that every planner computes with.
 
 Inside the planners everything is minimised: F = w_R R + Σ replicas + Σ streams + w_D T_D + constant, where ODP's
 utility is taken negative. Operators are numbered in the order of flow, nodes as in the infrastructure.
@@ -223,12 +223,12 @@ class EncodedProblem:
 
     @cached_property
     def known_pauses(self) -> tuple[dict[tuple[int, ...], float], ...]:
-        """t_D of the multisets that somebody has asked for, per operator."""
+        """t_D of the multisets asked for so far, per operator."""
         return tuple({} for _ in self.names)
 
     @cached_property
     def known_ways(self) -> dict[tuple[bytes, float, int, int, float, bool], Values]:
-        """What `crowding` has found already, for everybody who asks again."""
+        """Results of `spread` so far, kept for later calls."""
         return {}
 
     @cached_property

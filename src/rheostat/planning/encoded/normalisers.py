@@ -1,4 +1,4 @@
-"""What are the best and the worst values ODP normalises by, if the user does not say?
+"""Normalisers of ODP: best and worst value of each metric, computed if the user gives none.
 
 ODP's utility needs a range per weighed metric, the best and the worst value over feasible deployments. They are
 computed once per problem and then fixed, since a comparison of two problems means something only under one utility.

@@ -1,4 +1,4 @@
-"""Which ways lead from a source to a sink?"""
+"""All paths of an application from a source to a sink."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,7 @@
-"""How far away is an operator at least whose replicas do not fit on one node?
+"""Lower bound on the delay to an operator whose replicas do not fit on one node.
 
-Somebody on a node sends to (or hears from) all replicas of a neighbour, and waits for the farthest. They are nowhere
-nearer than on the nearest nodes that have room for so many, and at least one of two different nodes is another one.
+A replica exchanges tuples with all replicas of a neighbouring operator and waits for the farthest. These are nowhere
+nearer than on the nearest nodes with room for so many, and of two different nodes at least one is another node.
 """
 
 import numpy as np
@@ -14,9 +14,9 @@ def ways_to_all(
 ) -> Values:
     """From every node the least delay to the farthest of m replicas of an operator that are on different nodes.
 
-    `taken` is what whoever is on the node takes of it; `turned`: delays from there, not to there; `most`: how many of
+    `taken` is the room used on the node; `turned`: delays from there, not to there; `most`: how many of
     them are on one node at most, if that is known. Where there is no room at all, the farthest node counts: such a
-    multiset does not exist, and whoever asks need not know.
+    multiset does not exist, and the caller need not know.
     """
     operator, m = neighbour
     most = m if most is None else most

@@ -1,4 +1,4 @@
-"""What does a stream cost between two deployments? Tables over all pairs of candidates."""
+"""Costs and delays of a stream between two deployments, as tables over all pairs of candidates."""
 
 from dataclasses import dataclass
 

@@ -1,8 +1,7 @@
-"""Which nodes can be exchanged without anybody noticing?
+"""Node symmetry: classes of nodes that can be exchanged without any effect on the objective.
 
-Where delays are not weighed, nodes are often all alike, and a search would try the same deployment on each
-set of them. Two nodes are of one class if exchanging them changes no term of F and no constraint but the bound of the
-response time.
+Where delays are not weighed, nodes are often all alike, and a search would try the same deployment on each set of them.
+Two nodes are of one class if exchanging them changes no term of F and no constraint but the bound of the response time.
 """
 
 import numpy as np

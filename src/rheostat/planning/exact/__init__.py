@@ -1,4 +1,4 @@
-"""The planner whose answer is proven optimal, and the two that ask it less.
+"""Exact planner with proven optimum, and two planners that restrict its choices.
 
 It uses `contract`, `encoded` and `solvers`; its rooms, from low to high: `bounds`, `search`, `branch`.
 """

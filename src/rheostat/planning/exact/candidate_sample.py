@@ -1,4 +1,4 @@
-"""What does a smaller choice of nodes cost, and what does it save? Candidates by simple random sampling [ODP 7.3]."""
+"""Planner on a simple random sample of candidate nodes, for trading quality against time [ODP 7.3]."""
 
 from dataclasses import dataclass, field, replace
 from math import ceil

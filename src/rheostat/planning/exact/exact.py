@@ -1,9 +1,9 @@
-"""The proven optimum of ODP and EDRP on any graph, or the best found with a proven bound.
+"""Exact planner: the proven optimum of ODP and EDRP on any graph, or the best found with a proven bound.
 
 1. `local_search` gives a feasible deployment to begin with; it is checked like any other.
-2. `lagrangian` bounds what single nodes can reach (`levels` says why that bounds the multisets, too).
-3. `filtering` generates only the multisets that could be part of something better.
-4. `search` explores these by branch and bound. It is exact whatever the bounds are worth: they only decide how long
+2. `lagrangian` bounds what single nodes can reach (`choice_levels` says why that bounds the multisets, too).
+3. `bound_filter` generates only the multisets that could be part of a better deployment.
+4. `search` explores these by branch and bound. It is exact however weak the bounds are: they only decide how long
    it takes. Node capacity, links, all bounds, downtime and the price of a hop are computed exactly on the way.
 """
 

@@ -1,8 +1,8 @@
-"""Is the compiled code there? That is seen to before any clock starts.
+"""Warm-up of the compiled (numba) kernels before any time limit starts.
 
-numba compiles a function when it is first called and keeps the result on disk. On a machine where nothing was kept
-that takes about a minute, longer than most limits; a limit is about the search. So everything is called on problems of
-a few nodes first, once per process.
+numba compiles a function when it is first called and keeps the result on disk. On a machine with no cached code that
+takes about a minute, longer than most limits; a limit is about the search. So every kernel is called on problems of a
+few nodes first, once per process.
 """
 
 from functools import cache
@@ -40,7 +40,7 @@ def compiled() -> None:
 
 
 def _unheard(found: Incumbent) -> None:
-    """Nobody is told of these."""
+    """Ignores an incumbent found during warm-up."""
 
 
 def _application(replicas: int, *streams: tuple[int, int]) -> Application:

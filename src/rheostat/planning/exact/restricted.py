@@ -1,4 +1,4 @@
-"""rEDRP: what is best if every operator changes by one replica at most? Fast, since there are few such deployments.
+"""rEDRP: the best deployment if every operator changes by one replica at most. Fast, since these are few.
 
 One replica more, one less, or one moved to another node, per operator [EDRP 7.2, "Scalability"]. What it finds is
 optimal among these changes only, so that it never claims more than feasible.

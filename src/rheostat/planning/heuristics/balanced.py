@@ -1,4 +1,4 @@
-"""The initial placement of E2DF: on R_init nodes, as many executors on each as on the others [E2DF 4.2]."""
+"""Initial placement of E2DF: on R_init nodes, as many executors on each as on the others [E2DF 4.2]."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What do the heuristics place? Executors one by one, as Storm's schedulers do, and where there is room for them."""
+"""Executors, one per replica, that heuristics place one by one as Storm's schedulers do, and the room for them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,7 +65,7 @@ class Executors:
         return np.asarray(self.allowed[executor] & (left >= self.needs[executor] - TOLERANCE))
 
     def pinned_first(self, order: Indices) -> Indices:
-        """The same order, but those without a choice before all others: nobody may take the only place they have."""
+        """The same order, but pinned executors first: no other may take the only node they can use."""
         return np.concatenate([order[self.pinned[order]], order[~self.pinned[order]]])
 
     def by_traffic(self) -> Indices:

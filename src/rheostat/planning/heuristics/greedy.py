@@ -1,4 +1,4 @@
-"""Each replica where the objective is best at that moment, and more replicas as long as that pays. Ours.
+"""Greedy placement (ours): each replica on the currently best node, then more replicas while they improve F.
 
 Operators are placed in the order of flow, judged by what is known then: their own terms, and the streams from what is
 placed already. Afterwards replicas are added one by one, each time the one that helps most.

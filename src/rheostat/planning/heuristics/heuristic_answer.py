@@ -1,7 +1,7 @@
-"""How does a heuristic answer? With a feasible deployment and no bound, or with the reason why it has none.
+"""Outcome of a heuristic: a feasible deployment without a bound, or the reason why it found none.
 
-What a heuristic does not look at can still be a constraint: an answer that breaks a bound or a link is none. Only what
-can be seen without a search (`conflict.seen_at_once`) is told as infeasible, since it proves it.
+A constraint that a heuristic ignores still holds: an answer that breaks a bound or a link is rejected. Only a conflict
+that needs no search (`conflict.seen_at_once`) is reported as infeasible, since that is a proof.
 """
 
 from collections.abc import Callable

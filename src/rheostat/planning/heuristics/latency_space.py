@@ -1,7 +1,7 @@
-"""Where does a node lie, as far as it can know without measuring everybody? Vivaldi coordinates of all nodes.
+"""Latency space: Vivaldi coordinates of all nodes, as the decentralised schedulers use them.
 
-The decentralised schedulers move operators through this space. What it says of delays is an estimate: a network need
-not fit into a plane, and a delay there need not be as long as the one back.
+The schedulers move operators through this space. Its delays are estimates: a network need not fit into a plane, and a
+delay there need not be as long as the one back.
 """
 
 from dataclasses import dataclass

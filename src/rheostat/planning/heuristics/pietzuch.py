@@ -1,4 +1,4 @@
-"""Pietzuch et al.: streams are springs, operators bodies without mass; the system comes to rest [ICDE 2006].
+"""Pietzuch et al.: streams as springs, operators as bodies without mass, at rest [ICDE 2006].
 
 A spring pulls with the traffic of its stream and is as long as the delay, so that at rest the elastic energy Σ λ d² is
 least. The network usage Σ λ d falls with it, indirectly: long springs count more than they should.
@@ -26,7 +26,7 @@ class Pietzuch:
     patience: RelaxationLimits = RelaxationLimits()
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
-        """Where everybody is when nobody moves any more."""
+        """The placement at rest, when no executor moves any more."""
         return answered(problem, progress, Relaxation(spring_rest, 2, self.embedding, self.patience).place)
 
 

@@ -1,9 +1,8 @@
-"""How do the decentralised schedulers find a place? Ideal points in the latency space first, then nodes near them.
+"""Relaxation of the decentralised schedulers: ideal points in the latency space, then nodes near them.
 
-Every executor pulls itself towards its neighbours, knowing nothing but their points and the traffic with them, until
-all are at rest; pinned ones stay where they are. Then each takes the nearest node with room. Where the network itself
-is asked instead of its coordinates (true delays), there is no space to rest in: an executor takes the node that is
-best given the nodes of its neighbours.
+Every executor moves towards its neighbours, knowing only their points and the traffic with them, until all are at rest;
+pinned ones stay where they are. Then each takes the nearest node with room. With true delays instead of coordinates
+there is no space to rest in: an executor takes the node that is best given the nodes of its neighbours.
 """
 
 from collections.abc import Callable
@@ -24,7 +23,7 @@ Pull = Callable[[Values, Values, Values], Values]
 
 @dataclass(frozen=True, slots=True)
 class RelaxationLimits:
-    """When an executor moves, and when nobody does any more."""
+    """Limits that decide when an executor moves, and when the rounds end."""
 
     rounds: int = 50
     """How often all executors look for a better node, at most."""
@@ -56,7 +55,7 @@ class Relaxation:
     patience: RelaxationLimits
 
     def place(self, executors: Executors, clock: Deadline) -> ExecutorPlacement | str:
-        """Round by round from what runs now, or from a round robin, until nobody moves.
+        """Placement by rounds, from the current deployment or a round robin, until no executor moves.
 
         With jitter there is no last round: a quiet one may be followed by another measurement, and so by a move.
         """
@@ -86,7 +85,7 @@ class Relaxation:
         delays: Values,
         ideal: tuple[LatencySpace | None, Values | None],
     ) -> tuple[Indices, int]:
-        """Everybody looks once, the busiest first, and moves where that is worth it."""
+        """One round: every executor, the busiest first, moves if that is worth it."""
         space, points = ideal
         nodes, left, moved = nodes.copy(), executors.left_by(nodes), 0
         for a in executors.by_traffic():
@@ -130,7 +129,7 @@ class Relaxation:
 
 
 def _told(moves: list[int]) -> str:
-    """When everybody had a place, and whether it was for good."""
+    """The round after which no executor moved, and whether the placement stayed stable."""
     if 0 not in moves:
         return "not stable yet"
     quiet = moves.index(0)
@@ -139,7 +138,7 @@ def _told(moves: list[int]) -> str:
 
 
 def _begun(executors: Executors) -> Indices | str:
-    """Where everybody is before the first round."""
+    """Nodes of the executors before the first round."""
     current = executors.instance.problem.current
     if current is not None and (running := executors.places(current)) is not None:
         return running

@@ -5,7 +5,7 @@ weighted by traffic: often the very place of one of them, where a spring would s
 
 Taken literally, operators that have met would never part again, since each is held by the others: all of them could be
 better off elsewhere. So distances are rounded off near 0, as in the hyperboloid approximation of location problems:
-whoever is pulled moves a little, and the others follow.
+an operator that is pulled moves a little, and the others follow.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Rizou:
     patience: RelaxationLimits = RelaxationLimits()
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
-        """Where everybody is when nobody moves any more."""
+        """The placement at rest, when no executor moves any more."""
         return answered(problem, progress, Relaxation(median_rest, 1, self.embedding, self.patience).place)
 
 

@@ -1,4 +1,4 @@
-"""One executor after the other on one node after the other: Storm's default scheduler, and where others begin."""
+"""Round robin: executors to nodes in turn, Storm's default scheduler and the start of other heuristics."""
 
 from dataclasses import dataclass
 

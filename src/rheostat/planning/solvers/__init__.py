@@ -1,4 +1,4 @@
-"""Planners that search without structure: the papers' integer programs, exhaustive and local search.
+"""Solvers without structure: the papers' integer programs, exhaustive and local search.
 
 It uses `contract` and `encoded`.
 """

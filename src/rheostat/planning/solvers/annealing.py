@@ -1,4 +1,4 @@
-"""The hot loop of `local_search`: simulated annealing over multisets, compiled."""
+"""Compiled loop of `local_search`: simulated annealing over multisets."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The oracle: tries every deployment. For tiny problems, and to check the other planners."""
+"""Exhaustive search over every deployment, for tiny problems and for checking the other planners."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

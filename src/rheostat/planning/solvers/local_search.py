@@ -1,7 +1,7 @@
-"""A good deployment quickly: simulated annealing from a greedy start, by seed.
+"""Local search: a good deployment quickly, by simulated annealing from a greedy start with a seed.
 
-An answer of its own only when somebody asks for it; to `exact` it is where to begin. Downtime is guessed while moving
-(what a change of an operator costs typically) and computed exactly for what is handed out.
+It is a planner of its own only if chosen by name; `exact` uses it for a first deployment. During the moves the downtime
+is estimated (by the typical cost of changing an operator); it is exact in the result.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""The papers' own integer programs on HiGHS: what `exact` is checked against, and the benchmark's baseline.
+"""The papers' own integer programs on HiGHS: reference for checking `exact`, and baseline of the benchmark.
 
 ODP [ODP, eq. 9-16], with network metrics and bandwidth [ODP, eq. 17-23], and EDRP [EDRP, eq. 13-23] with both
 downtime models are one program: a single placement is a multiset of one node. The graph of executors of S-ODP is an

@@ -1,4 +1,4 @@
-"""A mixed-integer program being written down, and HiGHS, which solves it."""
+"""Builder of mixed-integer programs, and the call of HiGHS that solves them."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum

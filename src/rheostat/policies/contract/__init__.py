@@ -1,4 +1,4 @@
-"""The protocol of a policy, the views it is given, the requests it makes, and guards around it.
+"""Protocol of a policy, its views and requests, and guards around policies.
 
 It uses no other room of `policies`.
 """

@@ -1,7 +1,7 @@
-"""What must a proposal pass before anybody hears of it? Guards, and policies wrapped in them.
+"""Guards: filters that a policy's proposal must pass, and policies wrapped in them.
 
-A guard turns a proposal into another one, usually into holding, and says so. It remembers plain data. A guarded policy
-is a policy: guards can be put around any, in any order, the first nearest to it.
+A guard turns a proposal into another one, usually into holding, and gives the reason. Its memory is plain data. A
+guarded policy is a policy: guards can be put around any policy, in any order, the first nearest to it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ class ReplicaBounds:
 
 @dataclass(frozen=True, slots=True)
 class CoolDown:
-    """Nothing for a while after the number of replicas has changed, whoever changed it."""
+    """Holds for a while after any change of the number of replicas."""
 
     name: ClassVar[str] = "cool-down"
 

@@ -1,7 +1,7 @@
-"""What is a policy? A frozen value that answers a view with a proposal.
+"""Protocol of a policy: a frozen value that answers a view with a proposal.
 
-Its fields are its settings. What it has to remember it hands back, and gets again with the next view: the same view
-and the same memory always get the same answer. Chance comes from a seed among the settings and a count in the memory.
+Its fields are its settings. It returns its memory and gets it back with the next view: the same view and the same
+memory always give the same answer. Randomness comes from a seed among the settings and a count in the memory.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Proposal:
     """In words, with the figures."""
 
     def __post_init__(self) -> None:
-        """Refuses what nobody could rank or run."""
+        """Rejects a proposal below 1 replica or with a score outside 0 to 1."""
         if self.wanted < 1 or not 0 <= self.score <= 1:
             raise ValueError(f"a proposal wants at least 1 replica with a score from 0 to 1, got {self}")
 

@@ -1,7 +1,7 @@
-"""What does a policy see? A little of the world, at one moment, as a value.
+"""Policy views: the input of a policy, a part of the system at one moment as a value.
 
-A view is all a policy decides on, so that a decision can be taken again from it. Figures that are no finite numbers
-are not known: they become None at birth, and no policy ever meets a NaN.
+A policy decides on its view alone, so a decision can be repeated from the view. Figures that are no finite numbers are
+unknown: they become None when the view is created, and no policy ever meets a NaN.
 """
 
 from collections.abc import Mapping, Sequence
@@ -107,7 +107,7 @@ class ApplicationView:
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """A node as somebody sees it who thinks of using it."""
+    """View of a node, for a manager that considers using it."""
 
     name: str
     delay_ms: float = 0.0

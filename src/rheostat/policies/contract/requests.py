@@ -1,4 +1,4 @@
-"""What do local managers ask for, and which of it can be done together? EDF 4 and 7.
+"""Requests of local managers, and the choice of those that can be done together: EDF 4 and 7.
 
 A request is "add a replica to op on r", "remove a replica of op from r" or "move a replica of op from r to s", with a
 score; here it is a change of one operator, so that a policy may ask for several replicas at once.
@@ -18,7 +18,7 @@ KINDS = (ChangeKind.SCALE_OUT, ChangeKind.MIGRATION, ChangeKind.SCALE_IN)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A change somebody wants, and how much it would help according to them."""
+    """A change that a local manager asks for, with the benefit that it expects."""
 
     change: Change
     score: float
@@ -30,10 +30,10 @@ class Request:
     urgent: bool = False
     """Whether something does not run until this is done: no limit on the number of changes holds for it."""
     placed_together: bool = False
-    """Whether whoever asks has counted the room for all of its requests at once: they may want the same node."""
+    """Whether the requester has counted the room for all of its requests at once: they may want the same node."""
 
     def __post_init__(self) -> None:
-        """Refuses a score nobody could rank by."""
+        """Rejects a score outside 0 to 1."""
         if not 0 <= self.score <= 1:
             raise ValueError(f"a score goes from 0 to 1, got {self.score} from {self.by}")
 

@@ -1,4 +1,4 @@
-"""Which requests an application manager grants.
+"""Granting policies: the choice of the requests that an application manager grants.
 
 It uses `contract`.
 """

@@ -1,4 +1,4 @@
-"""Which of the requests without conflict are granted? The last step of an application manager [EDF 7].
+"""Granting policies, the last step of an application manager: choice among requests without conflict [EDF 7].
 
 A granting policy sees all requests in order of priority. Guards are granting policies around another one.
 """
@@ -14,7 +14,7 @@ from rheostat.policies.contract.requests import Refusal, Request
 
 Memory = TypeVar("Memory")
 DRY_RUN = "a dry run: this would be done"
-"""Why something does not take place that nobody has refused."""
+"""Reason given for a change that was not refused and yet does not take place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class DryRun:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """Never more replicas than this in the whole application, whoever asks."""
+    """Upper limit on the replicas of the whole application, for requests of any manager."""
 
     name: ClassVar[str] = "quota"
 

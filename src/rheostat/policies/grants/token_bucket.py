@@ -1,4 +1,4 @@
-"""Changes only as often as the response time calls for them: the token bucket of EDF 7.
+"""Token bucket of EDF 7: limits changes to what the response time calls for.
 
 A slow application earns H-tokens, which pay for scale-outs and migrations; a fast one earns L-tokens, which pay for
 scale-ins; one in between earns nothing and is left in peace. The bucket is small and holds one kind at a time.
@@ -78,7 +78,7 @@ class TokenBucket:
         """With the token that is due by now, if one is and the response time calls for it.
 
         A token of the other kind pops all that are there; a full bucket pops its oldest, which is as good as the new.
-        However long nobody looked, at most one comes: nothing is known of the periods in between.
+        At most one comes, however long the last update is ago: nothing is known of the periods in between.
         """
         if bucket.due_seconds is None:
             return replace(bucket, due_seconds=seen.at_seconds + self.period_seconds)

@@ -1,4 +1,4 @@
-"""How many nodes a region needs, which region may have them, and what leaves a busy node.
+"""Policies of nodes and regions: size of a region, grants between regions, moves away from busy nodes.
 
 It uses `contract`, `replicas` and `grants`.
 """

@@ -1,4 +1,4 @@
-"""Away from a node that is too busy: the node manager's policy, EDF 6. Sender-initiated, reactive, by a threshold."""
+"""Migration away from overloaded nodes: the node manager's policy of EDF 6, sender-initiated, with a threshold."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
-"""Which region may do what it asked for? The global policy of an infrastructure manager, E2DF 3 and 4.1.
+"""Global policy of an infrastructure manager: grants the requests of regions, E2DF 3 and 4.1.
 
-It accepts everything but two things: what an inhibited region or the limit on nodes forbids, and the end of a node that
-still holds replicas. The latter is asked for first, and cancelled if the application has not left in time.
+It accepts everything but two things: requests that an inhibited region or the node limit forbids, and the release of a
+node that still holds replicas. Such a node is first asked to be vacated, and the release is cancelled if replicas are
+still on it when the time is over.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""How many nodes does a region need? The local policy of a region manager, E2DF 4.1.
+"""Local policy of a region manager: the number of nodes that a region needs, E2DF 4.1.
 
-Room for new replicas is kept free at all times; whatever is beyond that and not used is given back.
+Room for new replicas is kept free at all times; unused nodes beyond that are released.
 """
 
 from collections.abc import Mapping, Sequence

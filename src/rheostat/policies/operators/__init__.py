@@ -1,4 +1,4 @@
-"""How many replicas an operator should have.
+"""Scaling policies: the number of replicas of an operator.
 
 It uses `contract`.
 """

@@ -1,4 +1,4 @@
-"""Which numbers of replicas, period by period, cost the least in all? Dynamic programming over known costs."""
+"""Cheapest schedule of replica numbers over periods with known costs, by dynamic programming."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from rheostat.policies.operators.learner import Table
 from rheostat.policies.operators.period_cost import Weights
 
 MOST_TPS = 1e12
-"""A load that nobody reaches."""
+"""A load beyond any real one."""
 HALVINGS = 40
 """After so many the load is known to a millionth of a millionth."""
 

@@ -1,4 +1,4 @@
-"""A new executor for each one in overload, half of them when all are idle: the ElasticityManager of Elastic Storm IV.
+"""ElasticityManager of Elastic Storm IV: one more executor per overloaded one, half of them if all are idle.
 
 It looks at a whole application, takes all its decisions at once, and then leaves it alone for a while.
 """
@@ -95,7 +95,7 @@ def all_underloaded(utilizations: Sequence[float], scale_in: float) -> bool:
 
 
 def can_settle(scale_out: float, scale_in: float, gap: float) -> bool:
-    """ScaleOutThr > 2 x ScaleInThr + S: after a halving nobody is overloaded [STORM_IV_B, eq. 3]."""
+    """ScaleOutThr > 2 x ScaleInThr + S: after a halving no executor is overloaded [STORM_IV_B, eq. 3]."""
     return scale_out > 2 * scale_in + gap
 
 

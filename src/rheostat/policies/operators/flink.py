@@ -1,4 +1,4 @@
-"""Capacity for the rate, the lag and the next restart: the formula of Apache Flink's autoscaler.
+"""Formula of Apache Flink's autoscaler: capacity for the rate, the lag and the next restart.
 
 Replicas are changed only outside of a band of utilization; downwards only after a delay, to the most that was
 recommended in it, and never while a backlog is being worked off.

@@ -1,4 +1,4 @@
-"""How will a rate go on? Holt's linear smoothing: where it is, where it is heading, and how wrong that was so far.
+"""Forecast of a rate by Holt's linear smoothing: level, trend, and the error so far.
 
 A rate that is out of all proportion to the errors so far, twice in a row, is no noise: the level goes there at once.
 """

@@ -1,4 +1,4 @@
-"""The baseline: nothing ever changes."""
+"""Baseline policy that never changes anything."""
 
 from dataclasses import dataclass
 from typing import ClassVar

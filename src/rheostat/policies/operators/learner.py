@@ -1,4 +1,4 @@
-"""What the two learners of EDF 5.2 share: states, actions, experience, and the score of an action.
+"""Base of the two learners of EDF 5.2: states, actions, experience, and the score of an action.
 
 A state is (k, λ): replicas and the rate in quanta. Tables are arrays [rate level, replicas - 1, action].
 """

@@ -1,6 +1,6 @@
-"""What does a weighted sum of what is seen say? The smallest policy that somebody else's algorithm can learn.
+"""Linear policy: a weighted sum of the view's figures, the smallest target for an external learning algorithm.
 
-Four numbers are all there is to it: plain data that can be written down, read and set by hand. They may come from any
+Its only parameters are four numbers: plain data that can be written down, read and set by hand. They may come from any
 search over simulated runs; `examples/learned_policy` finds them with an evolution strategy.
 """
 

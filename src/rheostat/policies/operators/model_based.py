@@ -1,4 +1,4 @@
-"""Learning how the rate moves and what too few replicas cost, and deciding by it: EDF 5.2.2.
+"""Model-based reinforcement learning of EDF 5.2.2: learns rate transitions and the cost of too few replicas.
 
 What follows from an action is known (one replica more is one replica more); only the rates and the penalties are
 estimated. Every step backs up the whole table once: `[rate level, replicas - 1, action]`.

@@ -1,4 +1,4 @@
-"""What could be done by somebody who knows the future? The limit every policy is measured against.
+"""Oracle policy with knowledge of the future rate: the limit that every policy is measured against.
 
 It is given the whole trace, finds the schedule of least cost once, by dynamic programming, and then follows it.
 """

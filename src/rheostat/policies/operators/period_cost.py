@@ -1,4 +1,4 @@
-"""What does a period with k replicas cost? The one cost that learning, predicting and knowing the future minimise."""
+"""Cost of a period with k replicas: the one cost that learning, predictive and oracle policies minimise."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

@@ -1,11 +1,11 @@
-"""What will be the cheapest for the near future? Forecasts the rate, plans the replicas for it, takes the first step.
+"""Predictive policy: forecasts the rate, plans the cheapest replicas for the near future, takes the first step.
 
 It minimises the same cost as the learners of EDF, over a horizon in which a reconfiguration can pay for itself. A rate
-is forecast with an error, and slowness counts by its probability; a change counts with all the time that it makes
-somebody slow. What is planned beyond the first step is thrown away, and planned again with what was seen since.
+is forecast with an error, and a violation counts by its probability; a change counts with the whole time for which it
+slows tuples down. The plan beyond the first step is discarded, and made again with the next view.
 
-How quickly the forecast follows the rate is a matter of the same price: what is over before a replica fewer has paid
-for the change is not worth following, and is averaged out. So the dearer changes are, the calmer it is.
+How quickly the forecast follows the rate is a matter of the same price: a change of the rate that is over before one
+replica fewer has paid for the reconfiguration is averaged out. So the dearer changes are, the calmer the forecast is.
 """
 
 from dataclasses import dataclass

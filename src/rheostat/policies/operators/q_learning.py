@@ -1,4 +1,4 @@
-"""Learning by trial and error: EDF 5.2.1. It knows nothing of the system and pays for what it finds out."""
+"""Q-learning of EDF 5.2.1: learns by trial and error, without a model of the system."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

@@ -1,6 +1,7 @@
-"""One replica more when any is too busy, one less when the rest could do it: EDF 5.1 and E2DF 4.2.
+"""Threshold policy of EDF 5.1 and E2DF 4.2: one replica more if any is too busy, one less if the rest suffice.
 
-Both papers have the same rule; they differ in which replica goes (`victims`) and where a new one comes (`placement`).
+Both papers have the same rule; they differ in the choice of the replica to stop (`victims`) and of the node for a new
+one (`placement`).
 """
 
 from collections.abc import Sequence

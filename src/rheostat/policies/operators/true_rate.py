@@ -1,4 +1,4 @@
-"""All operators at once, in one step through the graph: DS2 (Kalavri et al., OSDI 2018).
+"""DS2 (Kalavri et al., OSDI 2018): replicas of all operators at once, in one step through the graph.
 
 How fast an operator could be is measured as records per busy time, the true rate; what it will get follows from the
 sources and the selectivities. One division per operator gives the replicas, without trying them out one by one.

@@ -1,4 +1,4 @@
-"""Where a new replica goes, and which one goes first.
+"""Choice of the node for a new replica, and of the replica to stop.
 
 It uses `contract`.
 """

@@ -1,4 +1,4 @@
-"""Where does a new replica go? Each way is a small value; a manager holds one beside its policy."""
+"""Placement of a new replica: each way is a small value that a manager holds beside its policy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Placement(Protocol):
     name: ClassVar[str]
 
     def target(self, nodes: Sequence[NodeView], random: Random) -> str | None:
-        """The node for one more replica; None if nobody has room."""
+        """The node for one more replica; None if no node has room."""
         ...
 
 
@@ -66,5 +66,5 @@ class StayTogether:
 
 
 def _or_busy(utilization: float | None) -> float:
-    """A node nobody has measured may be busy: one that is known to be quiet is preferred."""
+    """Utilization of a node, 1 if it was not measured: nodes known to be quiet are preferred."""
     return 1.0 if utilization is None else utilization

@@ -1,4 +1,4 @@
-"""Which replica goes when there are too many? Each way is a small value; a manager holds one beside its policy."""
+"""Choice of the replica to stop: each way is a small value that a manager holds beside its policy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Sources that bring the same rows again after a crash, and an emulated service time.
+"""Sources that repeat the same rows after a crash, and an emulated service time.
 
 It uses `spark`.
 """

@@ -1,7 +1,7 @@
-"""An emulated service time: rows pass through a stage that takes so many milliseconds for each of them.
+"""Emulated service time: a stage that delays each row by a number of milliseconds.
 
-It sleeps, so emulated operators do not compete for the cores of one machine; what they compete for are task slots, as
-the replicas of the papers do.
+It sleeps, so emulated operators do not compete for the cores of one machine; they compete for task slots, as the
+replicas of the papers do.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""Which rows does a rate source bring, and when? Pure: time is given."""
+"""Generated rows of a rate source up to a given moment. Pure: time is an argument."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

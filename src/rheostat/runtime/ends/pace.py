@@ -1,4 +1,4 @@
-"""How far may a source go now? Pure: time is given."""
+"""Pace of a source: the last row it may deliver at a given moment. Pure: time is an argument."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from enum import StrEnum
 from itertools import pairwise
 
 CATCH_UP_SECONDS = 2.0
-"""What was due in so much time is the most a batch brings: after an outage a minute's worth would be one batch for
-everybody downstream, since what was written at once is read at once."""
+"""The rows of this many seconds are the most a batch delivers: after an outage a minute's worth of rows would be one
+batch for all operators downstream, since rows that are written at once are read at once."""
 
 
 class Pace(StrEnum):

@@ -1,4 +1,4 @@
-"""Which rows of a recording are due, and at which event time? Pure: time is given.
+"""Rows of a recording that are due, with their event times. Pure: time is an argument.
 
 Event time never goes back: a row that is earlier than the one before it (or has no time) gets the time of that one.
 Amplified, every row comes `copies` times. The first copy keeps its time; the others follow at random distances before

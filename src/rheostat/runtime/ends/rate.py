@@ -1,4 +1,4 @@
-"""A stream of generated rows at a rate that follows a curve.
+"""Rate source: a stream of generated rows at a rate that follows a curve.
 
 ```python
 def sentences(spark, **parameters):

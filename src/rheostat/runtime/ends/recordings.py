@@ -1,7 +1,7 @@
-"""Files of recorded rows, read from any place, in the order they were recorded. Pure of Spark.
+"""Files of recorded rows, read from any position, in the order of recording. Independent of Spark.
 
-A place is a file's number and where in it: a byte in a text file, a row in a Parquet file. So a stream can go on from
-an offset without reading what lies before it. A recording is complete: its files neither grow nor change.
+A position is a file's number and the place in it: a byte in a text file, a row in a Parquet file. So a stream can
+continue from an offset without reading the rows before it. A recording is complete: its files neither grow nor change.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A recording played back by its event time, as fast as it happened or a multiple of that.
+"""Replay source: a recording played back by its event time, at its original speed or a multiple of it.
 
 ```python
 def trips(spark, path):

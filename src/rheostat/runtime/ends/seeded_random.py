@@ -1,4 +1,4 @@
-"""Chance that can be repeated: all randomness of a row follows from the seed and the row's index."""
+"""Repeatable random numbers: all randomness of a row follows from the seed and the row's index."""
 
 from bisect import bisect_left
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Streaming queries from descriptions of instances: user code, row counts, timing, attribution of failures.
+"""Streaming queries from instance specifications: user code, row counts, timing, failure attribution.
 
 It uses `spark`, `channels` and `plan`.
 """

@@ -1,8 +1,8 @@
-"""Whose fault is a failed query? Read off what Spark tells of it.
+"""Attribution of a failed query to the operator that caused it, from the error that Spark reports.
 
-What failed by the user's code is told with operator, node and line and left alone until it is mended; everything else
-is started again. So both mistakes hurt: a fault of the machine that is blamed on an operator makes it stand still, and
-an operator that is started again and again tells nobody what is wrong with it.
+A failure of the user's code is reported with operator, node and line, and the instance is not restarted until the code
+is corrected; after any other failure it is restarted. So both mistakes hurt: a fault of the machine attributed to an
+operator stops that operator, and an operator that is restarted again and again never reports its error.
 """
 
 import inspect
@@ -37,7 +37,7 @@ _OURS, _PYSPARK = str(Path(__file__).parents[2]), str(Path(pyspark.__file__ or "
 _SOURCES, _METER = str(Path(_OURS, "runtime", "ends")), str(Path(_OURS, "runtime", "query", "udf_timing.py"))
 _INSTALLED = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 AWAITED = "_awaited"
-"""The function of the meter in which input is waited for: what is raised there is not of whoever waits."""
+"""Name of the meter's function that waits for input: an error raised there is not of the waiting operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def sign(failure: BaseException, operator: str) -> None:
 def blamed(
     text: str, node: str, operators: Mapping[str, str], in_python: Collection[str] = ()
 ) -> OperatorFailed | None:
-    """The operator of a failed query whose code it was, with its line; None if it was nobody's.
+    """Operator whose code failed the query, with its line; None if no operator's code did.
 
     `operators` maps names to import paths, in the order of the chain; those of `in_python` have functions in workers.
     Where a failure does not tell which of several operators it was, all are named.

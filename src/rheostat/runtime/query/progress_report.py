@@ -1,6 +1,6 @@
-"""Progress reports of Spark, read, and told apart from those that were counted already.
+"""Reader of Spark's progress reports that drops reports already counted.
 
-Reports overlap from call to call: Spark hands out its last hundred every time. `CountedBatches` lets every batch
+Reports overlap from call to call: Spark returns its last hundred every time. `CountedBatches` passes every batch
 through once. A report of a trigger that ran nothing is no batch.
 """
 
@@ -72,7 +72,7 @@ class BatchReport:
 
     @property
     def behind(self) -> int | None:
-        """Rows that all sources had and nobody read; None if one of them does not tell."""
+        """Rows available at all sources and not yet read; None if one of the sources does not report it."""
         parts = [read.behind for read in self.reads]
         return None if not parts or None in parts else sum(part for part in parts if part is not None)
 
@@ -180,7 +180,7 @@ class CountedBatches:
     _counted: dict[str, set[int]] = field(default_factory=dict)
 
     def fresh(self, reports: Iterable[Mapping[str, Any]]) -> list[BatchReport]:
-        """The batches nobody has seen before, oldest first. Each is given once, however the reports overlap."""
+        """Batches not returned by an earlier call, oldest first. Each is returned once, even if reports overlap."""
         found = []
         for batch in (read_batch(report) for report in reports):
             if batch is not None and batch.number not in self._counted.setdefault(batch.query, set()):

@@ -1,6 +1,6 @@
-"""From the description of an instance to a running Structured Streaming query.
+"""Builder that turns an instance specification into a running Structured Streaming query.
 
-Rows are counted at every boundary between operators, but only where nobody knows their number anyway (`tally.py`).
+Rows are counted at every boundary between operators, but only where their number is not known otherwise (`row_counts`).
 """
 
 import json

@@ -1,11 +1,11 @@
-"""Which rows of a query need not be counted, since their number is known anyway?
+"""Row counts that need no counting: the number of rows is known from the structure of the query.
 
 Counting with `observe` costs ten to twenty milliseconds a batch, however few the rows, and cuts Spark's compiled code
-in two. An operator that only adds or renames columns hands on as many rows as it was given, a source that does nothing
-else as many as were read, and what is written by `foreachBatch` is counted by whoever writes it.
+in two. An operator that only adds or renames columns emits as many rows as it was given, a source that does nothing
+else emits as many as were read, and the writer counts rows written by `foreachBatch`.
 
-Behind a function of the user's rows are counted all the same: an observation is also what keeps Spark from pushing the
-next operator's filter below it, and calling the function once for the filter and once more for its result.
+Behind a function of the user's rows are counted all the same: an observation also keeps Spark from pushing the next
+operator's filter below it, and so from calling the function once for the filter and once more for its result.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Which columns flow on every stream? Found by calling the user's functions on frames that are never run."""
+"""Columns of every stream, found by calling the user's functions on frames that are never run."""
 
 from collections.abc import Mapping
 from functools import reduce

@@ -1,7 +1,7 @@
-"""Which state does an operator's function keep, and by what? Read off the plan that it makes of its input.
+"""State and key of an operator's function, read from the query plan that it makes of its input.
 
 State moves by the key that an operator declares. A function that keeps state without one would begin anew with every
-change, and one that keeps it by something else would have rows on the wrong node: both are told before anything runs.
+change, and one that keeps it by another key would have rows on the wrong node: both are reported before anything runs.
 """
 
 import json

@@ -1,11 +1,11 @@
-"""How long does an operator's own Python code take? It is timed where it runs, in Spark's workers, batch by batch.
+"""Timing of an operator's own Python code, in Spark's workers, per batch.
 
-Whatever PySpark runs in a worker for the user, from `udf` to `transformWithState`, is wrapped in one place on its way
-there (`UserDefinedFunction._create_judf`). While an operator is called, what passes that place is put on a
-`CodeMeter`. It counts the time inside the function: not what Spark needs to bring rows there and back, and not the
-wait for input. Processor time is counted with taking the input, and of many calls by some of them: the system takes
-longer to tell it than many a function takes. What a function raises is signed with its operator's name there, too
-(`failure_attribution`).
+Every function that PySpark runs in a worker for the user, from `udf` to `transformWithState`, is wrapped in one place
+on its way there (`UserDefinedFunction._create_judf`). While an operator is called, every function that passes that
+place is put on a `CodeMeter`. It counts the time inside the function: not the time Spark needs to bring rows there and
+back, and not the wait for input. Processor time is counted including taking the input, and only for some calls if there
+are many: reading it takes the system longer than many a function runs. An exception of a function is marked with its
+operator's name there, too (`failure_attribution`).
 """
 
 import os
@@ -46,7 +46,7 @@ REMEMBERED_AT_MOST = 256
 class CodeMeter:
     """Counts the time inside one function in this worker, and notes it where the node can read it.
 
-    Every partition has a file of its own, in which nobody else writes at that time, with an entry per batch. What is
+    Every partition has a file of its own, in which no other task writes at that time, with an entry per batch. What is
     too little to be noted stays with the process: Spark makes the function, and so its meter, anew for every task.
     """
 
@@ -262,7 +262,7 @@ def _watch_what_is_handed_to_spark() -> None:
         return create(self, func if called is None else called.timed(func), include_transpiled)
 
     def timed_anew(self: UserDefinedFunction) -> Any:
-        # One that was made before belongs to nobody, or to another operator.
+        # A function made before belongs to no operator, or to another one.
         return known.fget(self) if _CALLED.get() is None else self._create_judf(self.func)  # type: ignore[attr-defined]
 
     UserDefinedFunction._create_judf = create_timed  # type: ignore[method-assign] # noqa: SLF001

@@ -1,4 +1,4 @@
-"""The user's code: found by import path, called inside a boundary that says whose fault a failure is."""
+"""Loader of user code by import path, and the error boundary in which it is called."""
 
 import importlib
 import inspect

@@ -26,7 +26,7 @@ public final class DirectFiles implements Consumer {
         }
     }
 
-    /** From now on whoever asks for the local file system gets this one; checksums are written as before. */
+    /** Makes this the local file system of all callers from now on; checksums are written as before. */
     public void accept(Object configuration) {
         try {
             Configuration conf = (Configuration) configuration;

@@ -1,4 +1,4 @@
-"""Spark sessions, settings, threads and Python processes, and what is asked of Spark's private parts.
+"""Spark sessions, settings, threads and Python processes, and access to Spark's private parts.
 
 It uses no other room of `runtime`.
 """

@@ -1,4 +1,4 @@
-"""Makes data sources written in Python known to a session."""
+"""Registration of data sources written in Python with a session."""
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession

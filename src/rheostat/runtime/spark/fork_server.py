@@ -1,7 +1,7 @@
-"""The process that forks Python processes for Spark: `python -m rheostat.runtime.spark.fork_server FOLDER`.
+"""Fork server that starts Python processes for Spark: `python -m rheostat.runtime.spark.fork_server FOLDER`.
 
-It has one thread and imports everything its children need before the first fork. It ends when its standard input does,
-which is when its owner is gone, however that came about; its children end with it.
+It has one thread and imports everything its children need before the first fork. It ends when its standard input is
+closed, that is, when its owner has ended for any reason; its children end with it.
 """
 
 import contextlib
@@ -64,7 +64,7 @@ class ForkServer:
         listener.listen(128)
         self._selector.register(0, selectors.EVENT_READ, self._end)
         self._selector.register(listener, selectors.EVENT_READ, lambda: self._accept(listener))
-        # Telling the owner that the first launcher will find somebody.
+        # Tells the owner that the first launcher will be served.
         os.write(1, b"ready\n")
         while True:
             for key, _ in self._selector.select():
@@ -117,7 +117,7 @@ class ForkServer:
         child.asked_by.close()
 
     def _abandoned(self, child: _Child) -> None:
-        """Nobody wants the child any more: Spark has ended its launcher."""
+        """Ends a child whose launcher Spark has ended."""
         self._selector.unregister(child.asked_by)
         with contextlib.suppress(ProcessLookupError):
             os.kill(child.pid, signal.SIGTERM)

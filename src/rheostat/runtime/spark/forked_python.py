@@ -1,4 +1,4 @@
-"""Starts the fork server of this process and makes the executable that Spark is told to use as its Python."""
+"""Starts the fork server of this process and makes the executable that Spark uses as its Python."""
 
 import atexit
 import os
@@ -32,7 +32,7 @@ def forking_python() -> str:
 
 
 def workers_folder() -> str:
-    """Where the executable lies, "" if there is none; whoever kills this process has to remove it."""
+    """Folder of the executable, "" if there is none; if this process is killed, its killer has to remove the folder."""
     return str(Path(_executable).parent) if _executable and _executable != sys.executable else ""
 
 

@@ -1,12 +1,13 @@
-"""Two faults of Spark on a local disk, mended in its own process.
+"""Patches of two faults of Spark on a local disk, applied inside its JVM.
 
-Hadoop starts a process for every file that it creates, to set its permissions, and Spark leaves three descriptors
-open whenever it starts a query with a Python source. Each alone can be borne, together they cannot: a process that is
-started closes what its parent has open, so that after some hundred changes a `chmod` takes eighty milliseconds instead
-of four, six to eight times per batch with state. After some thousands there are no descriptors left.
+Hadoop starts a process for every file that it creates, to set its permissions, and Spark leaves three descriptors open
+whenever it starts a query with a Python source. Each alone is bearable, together they are not: a process that is
+started closes the descriptors that its parent has open, so that after some hundred changes a `chmod` takes eighty
+milliseconds instead of four, six to eight times per batch with state. After some thousand changes no descriptors are
+left.
 
 There is no setting for either. The few lines of Java beside this file are compiled where they run, by Janino, which
-Spark brings along for the code that it generates: nobody needs a compiler for them.
+Spark uses for the code that it generates: no Java compiler has to be installed.
 """
 
 import logging

@@ -1,8 +1,9 @@
-"""What Spark starts instead of Python: asks the fork server beside it for the process, and stands for it.
+"""Launcher that Spark starts instead of Python: asks the fork server for a process and stands in for it.
 
-Its source is copied into an executable file, see `serving`; it imports nothing but the standard library. Standard
-streams, arguments and environment go to the forked process. When this process dies, the server ends the other; when the
-other ends, this one ends with its code. What is no `-m module`, or has no server to ask, becomes plain Python.
+Its source is copied into an executable file, see `forked_python`; it imports nothing but the standard library. Standard
+streams, arguments and environment go to the forked process. If this process dies, the server ends the other; when the
+other ends, this one ends with its exit code. A call that is no `-m module`, or that has no server to ask, becomes plain
+Python.
 """
 
 # Importing pathlib takes longer than all that is done here.
@@ -29,7 +30,7 @@ def main() -> int:
     streams = array.array("i", [0, 1, 2])
     server.sendmsg([len(message).to_bytes(8, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)])
     server.sendall(message)
-    # The pipes belong to the other process now: it must be the only one to hold them, or nobody would see their end.
+    # The pipes belong to the other process now: only it may hold them, or their readers would never see their end.
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)

@@ -1,4 +1,4 @@
-"""What we ask of Spark's private parts about sessions and running queries. Pinned to pyspark 4.3.0."""
+"""Access to Spark's private parts for sessions and running queries. Pinned to pyspark 4.3.0."""
 
 from pathlib import Path
 from typing import Any

@@ -1,9 +1,9 @@
-"""Keeps the threads of Spark's process from growing with the number of queries that were ever started.
+"""Limits the number of threads in Spark's process, which otherwise grows with every query ever started.
 
-Two things add up there. Every streaming source written in Python leaves a thread behind when its query ends ("Idle
+Two kinds add up there. Every streaming source written in Python leaves a thread behind when its query ends ("Idle
 Worker Monitor"); and every thread of ours that calls Spark gets a partner in Spark's process that outlives it. Each
-such thread holds on to the session it was born in, a third of a megabyte: after two thousand queries a heap of a
-gigabyte was full.
+such thread keeps the session in memory that it was created in, a third of a megabyte: after two thousand queries a heap
+of a gigabyte was full.
 """
 
 import threading

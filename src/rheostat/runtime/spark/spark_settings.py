@@ -1,4 +1,4 @@
-"""Spark set up lean, in one place. Every setting has its reason, and every one can be overridden.
+"""Spark settings of a lean session. Every setting has its reason, and every one can be overridden.
 
 Figures were measured on two cores: read them as ratios.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from rheostat.errors import InvalidModel, Mistake
 
 LEAN: dict[str, tuple[str, str]] = {
-    "spark.ui.enabled": ("false", "a web server per node that nobody looks at"),
+    "spark.ui.enabled": ("false", "a web server per node that is never used"),
     "spark.ui.showConsoleProgress": ("false", "progress bars of micro-batches would flood the terminal"),
     "spark.sql.session.timeZone": ("UTC", "event times mean the same on every node"),
     "spark.sql.streaming.stateStore.providerClass": (
@@ -60,10 +60,10 @@ LEAN: dict[str, tuple[str, str]] = {
 
 
 LOOPBACK: dict[str, tuple[str, str]] = {
-    "spark.driver.host": ("127.0.0.1", "whoever reaches Spark's ports can make it run anything, and asks no token"),
+    "spark.driver.host": ("127.0.0.1", "any client of Spark's ports can run any code, and needs no token"),
     "spark.driver.bindAddress": ("127.0.0.1", "the same; Spark would take the address of a network card"),
 }
-"""For a Spark that is one process: nobody outside has to reach it."""
+"""For a Spark that is one process: no other machine has to reach it."""
 MASTER = re.compile(r"local(-cluster)?(\[[\d*, ]+\])?|yarn|(spark|k8s)://\S+")
 JAVA = "spark.driver.extraJavaOptions"
 
@@ -101,7 +101,7 @@ class SparkSettings:
     def with_scratch(self, folder: Path) -> "SparkSettings":
         """The same, with everything that Spark and its libraries write for a while below one folder.
 
-        Whoever owns the folder can remove what a Spark that was killed has left there.
+        The owner of the folder can remove the files of a Spark that was killed.
         """
         options = f"{self.overrides.get(JAVA, LEAN[JAVA][0])} -Djava.io.tmpdir={folder}"
         return replace(self, overrides={"spark.local.dir": str(folder), **self.overrides, JAVA: options})

@@ -1,4 +1,4 @@
-"""Which batch does a task in one of Spark's Python workers belong to?"""
+"""Batch number of a task in one of Spark's Python workers."""
 
 from pyspark import TaskContext
 

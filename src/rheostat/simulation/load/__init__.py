@@ -1,4 +1,4 @@
-"""How many tuples arrive: curves, traces, days of a city.
+"""Workloads: rate curves, recorded traces, days of a city.
 
 It uses `queues`.
 """

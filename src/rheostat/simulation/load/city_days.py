@@ -1,4 +1,4 @@
-"""Days as a city has them: a built-in workload for when no recording is at hand.
+"""Built-in workload with the daily pattern of a city, for use without a recording.
 
 The shape is that of New York's taxis, as the mean of each hour over half a year (July 2014 to January 2015, the
 `nyc_taxi` series of the Numenta Anomaly Benchmark), relative to the busiest hour. EDF 9 replays five such days in

@@ -1,4 +1,4 @@
-"""Recorded rates from a file: two columns, when and how many, as monitoring systems export them.
+"""Recorded rates from a CSV file of two columns, time and count, as monitoring systems export them.
 
 ```
 timestamp,value
@@ -23,7 +23,7 @@ from rheostat.errors import InvalidDocument, Located
 from rheostat.simulation.load.workload import TraceWorkload
 
 MOST_TOLD = 50
-"""More mistakes than this nobody reads; the last line says how many there are."""
+"""Most mistakes listed; the last line says how many there are in all."""
 
 
 def read_trace(path: Path, gap_factor: float = 1.5) -> TraceWorkload:

@@ -1,7 +1,7 @@
-"""How many tuples has a source brought by now? From a curve, or from rates somebody recorded.
+"""Workload of a source: cumulative number of tuples over time, from a curve or from recorded rates.
 
-A workload is asked for the number of tuples up to a moment, not for a rate at one: however time is cut into pieces, no
-tuple is lost or counted twice.
+A workload gives the number of tuples up to a moment, not the rate at one: however time is cut into pieces, no tuple is
+lost or counted twice.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Queueing: servers, waiting lines, flow between changes, noise.
+"""Queueing model: servers, waiting lines, flow between changes, noise.
 
 It uses no other room of `simulation`.
 """

@@ -1,4 +1,4 @@
-"""What happens in the application while nothing is changed? Tuples arrive, wait, are served and go on.
+"""Flow of tuples through the application between two changes: arrival, waiting, service, departure.
 
 An interval is cut into steps of about a second. Operator by operator, in the order of flow, all steps are computed at
 once: what arrives, what waits at the end of every step, what was served and goes on. Then, in the same order, how old
@@ -84,11 +84,11 @@ class IntervalFlow:
 
     @property
     def is_crowded(self) -> bool:
-        """Whether anybody waits."""
+        """Whether any tuple waits."""
         return bool(self._waiting.any())
 
     def foreseen(self, edges: Values, brought: Values) -> Interval | None:
-        """What will happen if nothing is changed; None if somebody waits or will have to. Nothing passes by it."""
+        """The flow if nothing is changed; None if tuples wait or will have to. It does not advance time."""
         passed = None if self.is_crowded else self._calm(edges, brought)
         return None if passed is None else self._timed(passed, calm=True)
 
@@ -105,7 +105,7 @@ class IntervalFlow:
         )
 
     def _calm(self, edges: Values, brought: Values) -> _Passed | None:
-        """The usual case that nobody waits or has to: then everything is in proportion to the sources."""
+        """The usual case that no tuple waits or has to: then all flows are proportional to the sources."""
         layout = self.layout
         slope, constant, stream_slope, stream_constant = layout.gains
         rates = brought / np.diff(edges)
@@ -179,19 +179,19 @@ class IntervalFlow:
         return mean, np.maximum(square - mean**2, 0.0)
 
     def _lined_up(self, operator: int, passed: _Passed, came: Ages) -> tuple[Ages, Ages]:
-        """Of those in front of nodes that are up; nobody knows when the others will be served."""
+        """Ages of the tuples in front of nodes that are up; when the others will be served is unknown."""
         rows = self.layout.slices[operator]
         up = self.layout.up[rows]
         arrivals = float(up @ self.layout.shares[rows]) * passed.arrived[operator] * np.diff(passed.edges)
         return self._lines[operator].pass_through(passed.edges, arrivals, up @ passed.row_waiting[rows], came)
 
     def rearrange(self, layout: ServerLayout, now: float) -> None:
-        """Another deployment, or other nodes are up: whoever waits is shared out anew among an operator's replicas."""
+        """Switches to another layout: waiting tuples are distributed anew among an operator's replicas."""
         old, totals = self.layout, self.waiting()
         waiting = np.zeros(len(layout.pairs))
         for i, (rows, operator) in enumerate(zip(layout.slices, layout.application.operators, strict=True)):
             moved = old.deployment[operator.name] != layout.deployment[operator.name]
-            # Who waits in front of a node that is down stays there until somebody moves the replicas away.
+            # Tuples in front of a node that is down stay there until the replicas are moved away.
             waiting[rows] = totals[i] * layout.shares[rows] if moved else self._waiting[old.slices[i]]
             up = layout.up[rows]
             if moved or (up != old.up[old.slices[i]]).any():
@@ -210,7 +210,7 @@ class IntervalFlow:
         return np.array([self._waiting[rows].sum() for rows in self.layout.slices])
 
     def lags(self, now: float) -> Values:
-        """How long ago the first came who waits in front of every operator, in seconds; 0 if nobody waits."""
+        """Age in line of the first waiting tuple of every operator, in seconds; 0 if none waits."""
         if not self.is_crowded:
             return np.zeros(len(self._lines))
         return np.array([now - line.oldest(now) for line in self._lines])

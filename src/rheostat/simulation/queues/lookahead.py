@@ -1,8 +1,8 @@
-"""What will happen while nobody waits and nothing is changed? It can be computed once for many measurements.
+"""Lookahead: one computation for many measurements while all queues are empty and nothing changes.
 
-Arrays cost by the call far more than by the step. While all queues are empty what happens depends on time and on the
+Arrays cost by the call far more than by the step. While all queues are empty the flow depends on time and on the
 deployment alone, so a longer stretch is computed at once and handed out piece by piece. A change, a pause or a node
-that comes or goes makes another layout, and what was computed for the old one is not used.
+that joins or leaves makes another layout, and the stretch computed for the old one is not used.
 """
 
 from dataclasses import dataclass

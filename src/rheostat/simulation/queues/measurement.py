@@ -1,8 +1,8 @@
-"""What came of an interval, on average? Rates, utilisations, latencies, and how long tuples took from source to sink.
+"""Averages over an interval: rates, utilisations, latencies, and response times from source to sink.
 
-The response time of a tuple is the longest way from a source to the end: the time it waited, was served and travelled
-on it. Steps are mixed by how many tuples left the application in them, and percentiles are those of a gamma
-distribution with the mean and variance of the mixture.
+The response time of a tuple is the longest way from a source to the end: its times of waiting, service and travel.
+Steps are weighted by how many tuples left the application in them, and percentiles are those of a gamma distribution
+with the mean and variance of the mixture.
 """
 
 from dataclasses import dataclass, replace
@@ -78,7 +78,7 @@ class Measurement:
         return {"response_mean_ms": 1000 * self.response, **found}
 
     def blurred(self, noise: MeasurementNoise) -> "Measurement":
-        """As somebody measures it who makes mistakes; what is counted, not measured, stays as it is."""
+        """The measurement with measurement errors; counted figures stay exact."""
         columns = (self.arrived, self.streams, self.utilization, self.row_served, self.lags, self.latency)
         ends = list(accumulate((len(column) for column in columns), initial=1))
         # Drawn at once: the same numbers as one column after the other.

@@ -1,4 +1,4 @@
-"""What is left to chance, by seed: the rates that sources bring, and the figures that somebody measures.
+"""Random noise by seed, on the rates of sources and on measured figures.
 
 The noise of the rates is a sequence over time that does not depend on who asks when: two policies that are compared
 under the same seed get the same tuples.

@@ -1,9 +1,9 @@
-"""How long does a replica take, and how does a queue grow and empty? The formulas of queueing theory, over arrays.
+"""Formulas of queueing theory over arrays: sojourn time of a replica, and growth and drain of its queue.
 
-Two things make tuples wait. Chance: tuples come in bunches and some take longer than others, which is what the
-stationary formulas know; they hold within a fraction of a second unless a replica is almost saturated. And lack of
-capacity: during a pause or an overload tuples pile up, and drain afterwards, which is plain book-keeping. The first is
-`sojourn`, the second `backlogs`; a tuple's time is the sum of both. All times are seconds, rates tuples per second.
+Tuples wait for two reasons. Randomness: tuples come in bunches and some take longer than others. The stationary
+formulas cover this; they hold within a fraction of a second unless a replica is almost saturated. And lack of capacity:
+during a pause or an overload tuples pile up, and drain afterwards, which is plain book-keeping. The first is `sojourn`,
+the second `backlogs`; a tuple's time is the sum of both. All times are seconds, rates tuples per second.
 """
 
 from functools import cache

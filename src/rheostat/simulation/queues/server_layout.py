@@ -1,7 +1,7 @@
-"""A deployment as the arrays an interval is computed with: who shares the load of whom, over which distance.
+"""Deployment as arrays for the computation of an interval: load shares of replicas and distances between them.
 
 Built once per deployment and set of nodes that are up. A row stands for the replicas of one operator on one node, as in
-`model.placed`; every replica of an operator gets the same share of its load (EDRP 3.2).
+`model.quality.placed`; every replica of an operator gets the same share of its load (EDRP 3.2).
 """
 
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""What does an operator do with its load? Its latency model, and what the model does not say: variability and bursts.
+"""Simulated operators as servers: their latency model, with variability and bursts added.
 
 | latency model | capacity of a replica | time in the replica |
 |---|---|---|

@@ -1,9 +1,9 @@
-"""Who waits in front of an operator, since when, and how long had they been on their way already?
+"""Waiting lines in front of operators: how many tuples wait, since when, and their age on arrival.
 
-First come, first served: the n-th tuple that arrives is the n-th that is served. So the curves of what has arrived and
-of what was served tell how long every tuple waited, without an account of single tuples. What tuples have been through
-before travels with them in the same way: a tuple that waited at the source for ten seconds is ten seconds old at the
-sink, though nobody waits at the source any more.
+First come, first served: the n-th tuple that arrives is the n-th that is served. So the curves of arrived and of served
+tuples tell how long every tuple waited, without an account of single tuples. The age of a tuple travels with it in the
+same way: a tuple that waited at the source for ten seconds is ten seconds old at the sink, though the line at the
+source is empty by then.
 """
 
 from dataclasses import dataclass
@@ -59,11 +59,11 @@ class WaitingLine:
         return float(self._sums[0, -1])
 
     def oldest(self, now: float) -> float:
-        """When the first of them came; now, if nobody waits."""
+        """Arrival time of the first waiting tuple; now, if none waits."""
         return float(self._moments[0]) if self.waiting > 0.0 else now
 
-    def nobody(self, now: float) -> None:
-        """All were served at once."""
+    def clear(self, now: float) -> None:
+        """Empties the line: all tuples were served at once."""
         self._moments, self._sums = np.array([now]), np.zeros((3, 1))
 
     def pass_through(self, edges: Values, arrivals: Values, waiting: Values, came: Ages) -> tuple[Ages, Ages]:
@@ -74,7 +74,7 @@ class WaitingLine:
         if self.waiting == 0.0:
             if not waiting.any():
                 return Ages.none(len(arrivals)), came
-            self.nobody(float(edges[0]))
+            self.clear(float(edges[0]))
         moments = np.concatenate([self._moments, edges[1:]])
         added = np.cumsum([arrivals, arrivals * came.mean, arrivals * came.square], axis=1)
         sums = np.concatenate([self._sums, self._sums[:, -1:] + added], axis=1)
@@ -91,7 +91,7 @@ class WaitingLine:
     def _keep(self, moments: Values, sums: Values, served: float, waiting: float) -> None:
         """Forgets who was served."""
         if waiting <= 0.0:
-            self.nobody(float(moments[-1]))
+            self.clear(float(moments[-1]))
             return
         first = max(int(np.searchsorted(sums[0], served, side="right")) - 1, 0)
         gone = np.array([[float(np.interp(served, sums[0], column))] for column in sums])
@@ -102,7 +102,7 @@ class WaitingLine:
     def restart(self, waiting: float, oldest: float, now: float) -> None:
         """After a change another number waits in another line; the first of them came at `oldest`."""
         if waiting <= 0.0:
-            self.nobody(now)
+            self.clear(now)
         elif self.waiting > 0.0 and self._moments[0] <= oldest:
             self._sums = self._sums * (waiting / self.waiting)
         else:

@@ -1,4 +1,4 @@
-"""Many runs of one scenario, side by side on all processors: which control system fares best?"""
+"""Comparison of control systems: many runs of one scenario in parallel on all processors."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -50,7 +50,7 @@ def compared(
     processes: int = 2,
     told: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Entrant]:
-    """Runs everybody, in the order in which they were given; `told` hears who is through."""
+    """Runs all entrants in the given order; `told` is called with the name of each finished one."""
     found = {}
     for entrant in _run(contest, entrants.items(), processes):
         found[entrant.name] = entrant
@@ -59,7 +59,7 @@ def compared(
 
 
 def limit(contest: Contest) -> float:
-    """The least anybody could pay who knows every rate and whose changes take no time, on nodes of reference speed.
+    """Least possible cost: every rate is known, changes take no time, nodes have reference speed.
 
     This is what the best schedule costs on paper. The oracle's own, which counts what changes slow down, costs more
     when it is run, and another policy's run may be cheaper than that, never cheaper than this.
@@ -80,7 +80,7 @@ def limit(contest: Contest) -> float:
 
 
 def ratios(entrants: Mapping[str, Entrant]) -> dict[str, float | None]:
-    """The cost of everybody by that of the oracle, where there is one."""
+    """Cost of each entrant relative to the oracle's, where there is one."""
     oracle = entrants.get(ORACLE)
     return {name: each.cost / oracle.cost if oracle and oracle.cost > 0 else None for name, each in entrants.items()}
 

@@ -1,4 +1,4 @@
-"""What do policies know that plan ahead? How a replica behaves; and the oracle, the rate in every period to come."""
+"""Knowledge given to planning policies: the latency curve of a replica and, for the oracle, the future rates."""
 
 from dataclasses import fields
 from typing import Any

@@ -1,4 +1,4 @@
-"""What would somebody measure who puts one replica under one load after the other? R(load), with bursts and all.
+"""Latency curve R(load) of an operator, as measured on one replica under one load after the other.
 
 Policies that plan ahead are given such a curve, as `rheostat calibrate` fits it to a real operator.
 """

@@ -1,6 +1,6 @@
-"""What did a run cost, by the one cost that policies minimise? EDF's (1), summed over operators and periods.
+"""Cost of a run by the cost that policies minimise: EDF's (1), summed over operators and periods.
 
-It is taken from what was recorded, so that it holds for any policy, and for a run on Spark as well.
+It is computed from the recording, so that it holds for any policy, and for a run on Spark as well.
 """
 
 from collections.abc import Mapping

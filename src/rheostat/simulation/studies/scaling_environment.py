@@ -1,4 +1,4 @@
-"""The simulated world as a Gymnasium environment, for policies that are learned with somebody else's algorithm.
+"""Simulated world as a Gymnasium environment, for policies learned with an external algorithm.
 
 Needs the extra: `pip install rheostat[learn]`. One step is one control period; the reward is the negative of EDF's
 cost (1), taken over the whole application.

@@ -1,4 +1,4 @@
-"""A whole run: a scenario under a control system, from its start to its end, with everything that is kept of it."""
+"""Complete simulated run: a scenario under a control system from start to end, with its recording."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -75,7 +75,7 @@ def _accounted(journal: MemoryJournal) -> tuple[int, int, list[tuple[float, str]
             reasons.append((entry.at_seconds, told))
     for _, entry in journal.read(kind=PLAN):
         if changes_something(entry.facts):
-            # Nobody refuses a plan.
+            # A plan is never refused.
             asked, granted = asked + 1, granted + 1
             reasons.append((entry.at_seconds, str(entry.facts["reason"])))
     return asked, granted, reasons

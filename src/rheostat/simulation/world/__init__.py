@@ -1,4 +1,4 @@
-"""The simulated world behind the ports that managers know.
+"""Simulated world behind the ports that managers use.
 
 It uses `queues` and `load`.
 """

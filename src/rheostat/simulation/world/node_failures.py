@@ -1,4 +1,4 @@
-"""Nodes that fail: at given moments, or by chance."""
+"""Node failures: at given moments, or at random."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which nodes are there, and which of them are up? Nodes that are asked for come, those released go, some fail."""
+"""Supply of simulated nodes: requested nodes join, released nodes leave, some fail."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,8 @@
-"""What would somebody measure of the simulated application? Samples, as the monitor of a real one makes them.
+"""Samples of the simulated application, in the form that the monitor of a real one makes them.
 
-Operators, their instances, streams, nodes and the application have figures; what is between nodes has none, since
-delays are told by the infrastructure. A figure nobody could have measured is left out: the response time while nothing
-leaves, the latency of an operator that is paused.
+Operators, their instances, streams, nodes and the application have figures; links have none, since the infrastructure
+gives their delays. A figure that could not be measured is left out: the response time while nothing leaves, the latency
+of an operator that is paused.
 """
 
 from collections.abc import Iterator

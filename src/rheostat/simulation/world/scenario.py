@@ -1,4 +1,4 @@
-"""What is simulated: an application on an infrastructure, what it is fed with, and how the world behaves."""
+"""Scenario: an application on an infrastructure, its workloads, and the behaviour of the world."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

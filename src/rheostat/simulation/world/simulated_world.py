@@ -1,8 +1,8 @@
-"""The simulated world behind the ports: a clock, a probe, an actuator and a provider of nodes.
+"""Simulated world behind the ports: a clock, a probe, an actuator and a provider of nodes.
 
-Waiting is what lets time pass: `wait_until` computes everything that happens until then. A change pauses what it
-changes for as long as the downtime model says, and `apply` returns when it is done, as the runtime's does: time has
-passed then, and what arrived meanwhile waits.
+Waiting advances time: `wait_until` computes everything that happens until then. A change pauses the changed operators
+for as long as the downtime model says, and `apply` returns when it is done, as the runtime's does: time has passed
+then, and tuples that arrived meanwhile wait.
 """
 
 from collections.abc import Collection, Sequence
@@ -68,7 +68,7 @@ class SimulatedWorld:
         return taken
 
     def deployment(self) -> Deployment:
-        """What runs; also on nodes that are lost, until somebody moves it away."""
+        """The current deployment, including lost nodes until the replicas on them are moved."""
         return self._flow.layout.deployment
 
     def infrastructure(self) -> Infrastructure:
@@ -185,7 +185,7 @@ class SimulatedWorld:
         self._now = end
 
     def _foreseen(self, end: float) -> Interval | None:
-        """The piece from what was computed ahead; None if somebody waits, or would have to within the stretch."""
+        """The part of the stretch computed ahead; None if tuples wait, or would have to within the stretch."""
         known = self._ahead.part(self._flow.layout, self._now, end) if self._ahead else None
         if known is not None:
             return known

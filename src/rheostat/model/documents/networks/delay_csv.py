@@ -1,4 +1,4 @@
-"""Which infrastructure is a table of delays? First row and first column name the nodes, entries are milliseconds.
+"""Infrastructure from a CSV table of delays in ms; its first row and first column name the nodes.
 
 The entry in row u, column v is the one-way delay from u to v. The diagonal may be empty, the corner says anything.
 """

@@ -1,4 +1,4 @@
-"""Which nodes and edges does a GraphML file declare, and on which lines?
+"""Parser of GraphML files into nodes and edges, each with its line.
 
 Read by expat's events. Document types are refused before anything in them is looked at, so no entity is ever expanded.
 """

@@ -1,4 +1,4 @@
-"""Which infrastructure is a network topology? Delays follow from where its nodes are on the globe.
+"""Infrastructure from a GraphML network topology; link delays follow from the coordinates of the nodes.
 
 Made for the Internet Topology Zoo: nodes with Latitude, Longitude and label. Light in fibre takes 1 ms for 200 km, two
 thirds of its speed in vacuum, along the great circle.

@@ -1,4 +1,4 @@
-"""What may stand in each kind of document, and what it means.
+"""Schemas of each kind of document, and their conversion to model values.
 
 It uses `text`.
 """

@@ -1,7 +1,7 @@
-"""What is wrong with the meaning of an application, though parts of it could not be read?
+"""Semantic checks of an application document, even if parts of it could not be read.
 
-The same rules as those of `Application`, but each mistake has one cause: an operator that is cut off because a stream
-misspells its name is not told, the misspelling is.
+The rules are those of `Application`, but each mistake is reported once, at its cause: if a misspelt name in a stream
+cuts an operator off, only the misspelling is reported.
 """
 
 from collections.abc import Sequence
@@ -82,7 +82,7 @@ def _probable_edges(
     """The streams with misspelled ends mended, and the operators that need no second word if no source reaches them.
 
     What has an input is cut off only because something before it is, which is told there; and a stream that leads
-    nobody knows where may have been meant for any operator without input.
+    to an unknown operator may have been meant for any operator without input.
     """
     edges: list[tuple[str, str]] = []
     excused: set[str] = set()

@@ -1,4 +1,4 @@
-"""How an application is written, and what it means."""
+"""Schema of application documents, and its conversion to an `Application`."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""How a deployment is written, and what it means."""
+"""Schema of deployment documents, and its conversion to a `Deployment`."""
 
 from typing import Annotated, Any, Literal
 

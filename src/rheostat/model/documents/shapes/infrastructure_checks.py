@@ -1,4 +1,4 @@
-"""What is wrong with the meaning of an infrastructure, though parts of it could not be read?"""
+"""Semantic checks of an infrastructure document, even if parts of it could not be read."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -67,7 +67,7 @@ def _cut_off(shape: InfrastructureShape, told: Told) -> list[Mistake]:
     names = list(dict.fromkeys(node.name for node in shape.nodes))
     ends = [tuple(probable(end, names) for end in (link.source, link.target)) for link in shape.links]
     if any(None in pair for pair in ends) or any(_unnamed(i, told) for i in range(len(shape.nodes))):
-        return []  # a link that leads nobody knows where may be the one that joins
+        return []  # a link whose end cannot be read may be the missing connection
     index = {name: i for i, name in enumerate(names)}
     edges = [(index[str(u)], index[str(v)]) for u, v in ends]
     edges += [(v, u) for (u, v), link in zip(edges, shape.links, strict=True) if link.both_ways]

@@ -1,4 +1,4 @@
-"""How an infrastructure is written, and what it means."""
+"""Schema of infrastructure documents, and its conversion to an `Infrastructure`."""
 
 from dataclasses import replace
 from typing import Literal

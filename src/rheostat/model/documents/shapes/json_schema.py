@@ -1,4 +1,4 @@
-"""What may stand in a document, for editors that complete and check while one writes."""
+"""JSON Schemas of the documents, for editors that complete and check them."""
 
 from math import inf
 from typing import Annotated, Any

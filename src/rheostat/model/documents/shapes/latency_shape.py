@@ -1,4 +1,4 @@
-"""How a latency model is written: `{model: mm1, service_rate_tps: 284}`."""
+"""Schema of latency models in documents: `{model: mm1, service_rate_tps: 284}`."""
 
 from typing import Annotated, Literal
 

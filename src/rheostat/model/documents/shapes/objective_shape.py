@@ -1,4 +1,4 @@
-"""How an objective is written, and what it means. Weights that are not written are 0."""
+"""Schema of objective documents, and its conversion to an objective. A weight that is not given is 0."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Text, YAML lines, and words for mistakes, whatever the document is about.
+"""Text files, YAML with line numbers, and wording of mistakes, for every kind of document.
 
 It uses no other room of `documents`.
 """

@@ -1,7 +1,7 @@
-"""How is a broken document read to its end? Each mistake of shape is told, then mended as it was probably meant.
+"""Repair of invalid documents: each schema mistake is reported, then corrected by the most probable guess.
 
-The mended document is valid, so that its meaning can be checked in the same run. A stand-in that had to be invented
-never gives rise to a second mistake: its path is among those told.
+The repaired document is valid, so the semantic checks run in the same pass. A placeholder that had to be invented never
+causes a second mistake: its path is among those reported.
 """
 
 from typing import Any, Generic, TypeVar

@@ -1,7 +1,7 @@
-"""What every shape has in common: how strict it is, the kinds of numbers, and which field a path leads to.
+"""Base class of all document schemas: strictness, number types, and lookup of the field at a path.
 
-A shape says which keys a document has and of what type their values are. Whether the values make sense is for the
-model to say: ranges here are hints for editors that read the JSON Schema, they are not checked twice.
+A schema says which keys a document has and which type their values have. The model checks whether the values make
+sense; ranges given here are hints for editors that read the JSON Schema and are not checked twice.
 """
 
 from types import UnionType

@@ -1,4 +1,4 @@
-"""What is wrong with the shape of a document, in words a user understands, and what to write instead?"""
+"""Messages for schema mistakes: the error in the user's words, and a suggestion."""
 
 import re
 from typing import Any

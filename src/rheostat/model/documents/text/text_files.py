@@ -1,4 +1,4 @@
-"""What text is in a file? If there is none to be had, why not."""
+"""Reading of text files, with the reason if a file cannot be read."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which known word was meant?"""
+"""Guess of the known word that a misspelt word was meant to be."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""A document as it was written: plain values, each with the line it stands on."""
+"""Document as written in the file: plain values, each with its line."""
 
 from dataclasses import dataclass
 from typing import Any

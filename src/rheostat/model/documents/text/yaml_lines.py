@@ -1,7 +1,7 @@
-"""What does a YAML text say, and on which line? Read from the parser's events, so that nothing in it is ever executed.
+"""YAML parser that keeps line numbers; it works on parser events and never constructs or runs an object.
 
-Plain scalars are those of the YAML 1.2 core schema: only true and false are booleans (a node may be called `no`), 1e3
-is a number, a date is text. Tags are refused. Aliases are allowed as long as they do not blow the document up.
+Plain scalars follow the YAML 1.2 core schema: only true and false are booleans (a node may be called `no`), 1e3 is a
+number, a date is text. Tags are refused. Aliases are allowed up to a limit on the size of the expanded document.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""Which multisets can still be part of something better? Only these are ever generated.
+"""Filter of multisets by lower bounds: only those that can still improve on the incumbent are generated.
 
-A multiset costs at least the mean over its nodes of what the node-level relaxation says of each (`levels`). Nodes are
-taken in ascending order of that, so that whole branches of multisets are cut off before they are written down. Along
-the path much more is known while they grow (`growing`).
+A multiset costs at least the mean over its nodes of their bounds in the node-level relaxation (`choice_levels`). Nodes
+are taken in ascending order of that bound, so that whole branches of multisets are cut off before they are written
+down. Along the path tighter bounds are known during generation (`multiset_generation`).
 """
 
 import numpy as np

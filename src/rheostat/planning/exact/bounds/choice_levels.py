@@ -1,9 +1,9 @@
-"""What is chosen from? Single nodes that stand for multisets, or the multisets themselves.
+"""Choice levels: the bounds choose either single nodes that stand for multisets, or the multisets themselves.
 
 *Relaxation lemma*: pick any one replica of every operator. The delay between the picked replicas never exceeds the
 maximum over all, and the mean over all picks of what averages over pairs (prices, traffic) is what the multisets cost.
-So some pick costs at most what the multisets cost: the problem of single nodes, each operator with the
-best number of replicas, bounds the replicated problem from below, and the mean over its nodes bounds one multiset.
+So some pick costs at most what the multisets cost: the problem of single nodes, each operator with the best number of
+replicas, bounds the replicated problem from below, and the mean over its nodes bounds one multiset.
 """
 
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ class NodeLevel:
         allowed = [np.nonzero(row)[0] for row in instance.allowed]
         listed = [_heavy_stand_ins(instance, i, nodes) for i, nodes in enumerate(allowed)]
         few = max(len(nodes) for nodes, _, _ in listed) <= _MOST_HEAVY
-        # One replica stands for nobody but itself.
+        # With one replica per operator, a node stands for itself only.
         self.heavy = instance.weighs_time_only and few and instance.most_replicas > 1
         if not self.heavy:
             listed = [_stand_ins(instance, i, nodes) for i, nodes in enumerate(allowed)]

@@ -1,8 +1,8 @@
-"""Who can be decided last?
+"""Decision order of the search: operators beside the longest path are decided last.
 
-An operator beside the path is mostly heard long before the path arrives: then all its nodes are equally good, and a
-search that decides it on the way repeats everything after it for each of them. Decided last, it is tried only where the
-path alone is good enough. Until then nobody waits for it, which only lowers the bounds.
+Tuples mostly reach an operator beside the path long before they arrive along the path: then all its nodes are equally
+good, and a search that decides it on the way repeats everything after it for each of them. Decided last, it is tried
+only where the path alone is good enough. Until then its delay does not count, which only lowers the bounds.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def beside(instance: EncodedProblem, path: tuple[int, ...]) -> tuple[int, ...]:
 def bound_for_search(options: OptionLevel, structure: Structure, prices: Prices, path: tuple[int, ...]) -> Bound:
     """Messages in the order of the search: operators beside the path last, unless much of the flow goes through them.
 
-    All flow is on the path then. A share of it that went by way of an operator that nobody waits for yet would be paid
+    All flow is on the path then. A share of it that went by way of an operator that does not count yet would be paid
     twice, by its delay and by the time others wait.
     """
     instance, last = options.instance, beside(options.instance, path)

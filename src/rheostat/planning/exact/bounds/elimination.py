@@ -1,4 +1,4 @@
-"""Dynamic programming over any graph: how cheap can the rest be, given what is decided?
+"""Dynamic programming by variable elimination: cost-to-go of the remaining operators on any graph.
 
 Operators are decided in a search order and eliminated in the reverse of it. Eliminating an operator leaves a message
 to at most two operators before it: min over its choices of its own cost and its costs with these two. Where an

@@ -1,4 +1,4 @@
-"""The hot loop of `growing`: multisets replica by replica, each part with what it costs the path at least."""
+"""Compiled loops of `multiset_generation`: multisets grow replica by replica, each part with a path bound."""
 
 from typing import NamedTuple
 
@@ -93,7 +93,7 @@ class Near(NamedTuple):
 
 @numba.njit(cache=True)
 def _all_near(side: Side, size: int) -> Near:  # pragma: no cover - compiled
-    """Before anybody is a member."""
+    """State of a side before any node is a member."""
     shape = (size + 1, len(side.least))
     near = Near(np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape), np.zeros(size + 1, dtype=np.int64))
     near.at[0, :] = np.arange(len(side.least))

@@ -1,9 +1,9 @@
-"""How good can a deployment be at most? Prices for what couples the operators, raised where it is overdrawn.
+"""Lagrangian lower bound of the objective: prices for coupling constraints, raised where these are violated.
 
-Three things keep the problem from being one dynamic program: nodes that several operators share, paths that run side
-by side, and bounds. Capacity gets a price per node; of the paths a convex combination counts (a unit flow from sources
-to sinks), since the longest is at least as long as any mean. Both are lower bounds for any prices, so the search for
-good prices can stop at any time.
+Three things keep the problem from being one dynamic program: nodes that several operators share, paths that run side by
+side, and bounds. Capacity gets a price per node; of the paths a convex combination counts (a unit flow from sources to
+sinks), since the longest is at least as long as any mean. Both are lower bounds for any prices, so the search for good
+prices can stop at any time.
 """
 
 import itertools

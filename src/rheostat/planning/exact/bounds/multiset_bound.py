@@ -1,7 +1,7 @@
-"""What does a multiset cost at least, taken whole, if everybody else on the path is one node that stands for theirs?
+"""Lower bound of a whole multiset, with single nodes standing in for the other operators on the path.
 
-The mean over its nodes of what each says (`filtering`) forgets that neighbours wait for the farthest of them. Here a
-multiset meets the stand-ins before and after it with all its replicas: the farthest counts, and all its room is taken.
+The mean over its nodes (`bound_filter`) ignores that neighbours wait for the farthest of them. Here a multiset meets
+the stand-ins before and after it with all its replicas: the farthest counts, and all its room is taken.
 """
 
 import itertools

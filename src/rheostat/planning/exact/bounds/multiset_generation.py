@@ -1,8 +1,9 @@
-"""Which multisets are worth writing down? They grow replica by replica, and stop where a part is too dear already.
+"""Generation of multisets replica by replica, pruned where a partial multiset already costs too much.
 
-The mean over the nodes of a multiset (`filtering`) lets a thousand times more pass than are left afterwards where nodes
-are many: one near node pays for a far one. But neighbours wait for the farthest replica, and the farthest of a part is
-never farther than that of the whole. So a part with its neighbours' stand-ins bounds everything that grows from it.
+Where nodes are many, the mean over the nodes of a multiset (`bound_filter`) passes a thousand times more multisets than
+are left afterwards: one near node pays for a far one. But neighbours wait for the farthest replica, and the farthest of
+a part is never farther than that of the whole. So a part with its neighbours' stand-ins bounds everything that grows
+from it.
 """
 
 from dataclasses import dataclass, replace
@@ -66,7 +67,7 @@ class Ground:
         return np.asarray(nodes[grown_below(soil, size, (limit, dear), most)])
 
     def grown_around(self, operator: int, choices: tuple[Indices, Values, int], limit: float, most: int) -> Indices:
-        """The same around heavy choices of one kind: nobody holds more replicas than they do.
+        """The same around heavy choices of one kind: no other node holds more replicas.
 
         The other replicas are on any node; of these no more is known than what the path says while they grow.
         """
@@ -76,7 +77,7 @@ class Ground:
         sides = [self._side_of_kind(operator, (int(at[0]), nodes), dear, turned=turned) for turned in (True, False)]
         own = float(level.unary(operator, self.bound.prices)[at].min())
         if dear < HUGE:
-            # Everybody who is not too far from both sides by itself.
+            # Nodes that are not by themselves too far from both sides.
             ways = sum((_least_way(side, len(nodes)) for side in sides), np.full(len(nodes), own))
             fits = np.where(ways < dear, fits, 0)
         here, known = int(level.here[operator][at[0]]), np.full(len(level.instance.node_names), values.min())
@@ -115,7 +116,7 @@ class Ground:
         """The stand-ins before (`turned`) or after an operator that are still possible."""
         stream, alive, cost = self._neighbours(operator, dear, turned=turned)
         if stream < 0:
-            return _nobody()
+            return _no_side()
         weight = self.level.instance.coefficients.response + self.bound.prices.response
         pair, delay = self.level.pair(stream), self.level.delay(stream)
         between = np.ix_(rows, alive)
@@ -131,7 +132,7 @@ class Ground:
         """The same for any nodes of the multisets of a kind, given by one choice: as far as all of them at least."""
         stream, alive, cost = self._neighbours(operator, dear, turned=turned)
         if stream < 0:
-            return _nobody()
+            return _no_side()
         (choice, nodes), level = kind, self.level
         i, j = (int(end) for end in level.instance.edges[stream])
         other, network = (i if turned else j), level.instance.problem.infrastructure.network.delay_ms
@@ -156,7 +157,7 @@ class Ground:
         return self.level.instance.edges.tolist().index(list(ends)), alive, cost
 
 
-def _nobody() -> Side:
+def _no_side() -> Side:
     """At an end of the path."""
     return Side(np.empty(0), np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
 

@@ -1,4 +1,4 @@
-"""The hot loops of `multisets`: one operator's multisets whole, everybody else by a stand-in."""
+"""Compiled loops of `multiset_bound`: one operator as whole multisets, all others as single stand-in nodes."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The hot loops of `OptionLevel`: what happens between all pairs of multisets of two operators.
+"""Compiled loops of `OptionLevel`: costs between all pairs of multisets of two operators.
 
 Multisets have a few replicas each, so that sums over them take less than products of matrices over all nodes; nor do
 these loops take more than one thread, as such products do.

@@ -1,8 +1,8 @@
-"""A bound along the longest chain of operators that knows about full nodes.
+"""Lower bound along the longest chain of operators, taking node capacity into account.
 
 Prices alone say little where nothing is pinned: a mixture of deployments, each with everything on one node, keeps all
-capacities on average. A dynamic program along one path that remembers what it has taken of the nodes nearby cannot
-cheat so. Operators beside the path count with what they cost at least.
+capacities on average. A dynamic program along one path that remembers what it has taken of the nodes nearby excludes
+such mixtures. Operators beside the path count with their least possible cost.
 """
 
 import itertools

@@ -1,8 +1,8 @@
-"""The hot loops of `path_bound`: dynamic programming along one path that remembers how full the nodes nearby are.
+"""Compiled loops of `path_bound`: dynamic programming along one path, with the used capacity of nearby nodes.
 
 A state is (position, node, code). The code holds, for the nodes in the neighbourhood of the current one, how much of
-each the path has taken so far, as digits of a mixed-radix number; what lies outside the neighbourhood is forgotten
-(the ng-routes of vehicle routing). Forgetting only helps, so that all values are lower bounds.
+each the path has taken so far, as digits of a mixed-radix number; nodes outside the neighbourhood are forgotten (the
+ng-routes of vehicle routing). Forgetting only relaxes the problem, so all values are lower bounds.
 """
 
 from typing import NamedTuple

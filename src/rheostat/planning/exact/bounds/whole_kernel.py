@@ -1,7 +1,7 @@
-"""The hot loops of `whole_path`: dynamic programming along one path from multiset to multiset.
+"""Compiled loops of `whole_path`: dynamic programming along one path from multiset to multiset.
 
-Neighbours on the path meet with all their replicas: the farthest pair counts, and both must have room. What lies beyond
-the neighbour is known twice, by its own value and by the stand-ins' memory of full nodes; the greater counts.
+Neighbours on the path meet with all their replicas: the farthest pair counts, and both must have room. The part beyond
+the neighbour has two bounds, its own value and the stand-ins' memory of full nodes; the greater counts.
 """
 
 from typing import NamedTuple

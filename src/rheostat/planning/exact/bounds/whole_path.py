@@ -1,8 +1,8 @@
-"""What does a multiset cost at least, if everybody on the path is a whole multiset?
+"""Lower bound of a multiset if every operator on the path is a whole multiset.
 
-Stand-ins (`multisets`) forget that a neighbour has replicas elsewhere, too. Where few enough multisets are left they
-meet pair by pair instead, once against the flow and once along it; what proves too dear on the way is gone at once, so
-that the next position has less to compare with.
+Stand-ins (`multiset_bound`) forget that a neighbour has replicas elsewhere, too. Where few enough multisets are left,
+they meet pair by pair instead, once against the flow and once along it. A multiset that proves too expensive on the way
+is dropped at once, so that the next position has fewer to compare with.
 """
 
 import itertools

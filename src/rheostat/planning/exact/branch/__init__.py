@@ -1,4 +1,4 @@
-"""The order of the proof: bounds, subproblems, special shapes of applications, search.
+"""Steps of the optimality proof: bounds, subproblems, special application shapes, search.
 
 It uses `bounds` and `search`.
 """

@@ -1,4 +1,4 @@
-"""The general method of `exact`, step by step: prices, filter, search; limit by limit where nothing is known yet."""
+"""General method of `exact`: prices, filter and search, with growing cost limits if no solution is known yet."""
 
 from dataclasses import replace
 from math import inf

@@ -1,4 +1,4 @@
-"""What is known while `exact` works: the best deployment so far, a bound, and when that is enough."""
+"""Incumbent of `exact`: the best deployment so far, the lower bound, and the test for enough precision."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

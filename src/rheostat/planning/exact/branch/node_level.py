@@ -1,4 +1,4 @@
-"""The first half of `branching`: bounds on the level of single nodes, and what they say of every multiset."""
+"""First half of `branch_and_bound`: bounds on the level of single nodes, and the bounds of multisets they give."""
 
 import itertools
 from dataclasses import dataclass

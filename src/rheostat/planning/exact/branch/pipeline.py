@@ -1,10 +1,10 @@
-"""One operator after the other, one replica each: ODP's sequential application.
+"""Special method for pipelines with one replica per operator: ODP's sequential application.
 
-Along a pipeline everything adds up, response time too. So two ways to the same node that leave the same room
-everywhere differ only in what they cost so far, and the cheaper one is enough. Ways are extended position by position,
-those that cannot become better than what is known (`path_bound` says what the rest costs at least) are dropped. If
-too many are left, only the most promising go on: then the answer may miss the optimum, and the cheapest way that was
-dropped is the bound. Widths grow until nothing has to be dropped.
+Along a pipeline everything adds up, response time too. So two partial placements that end on the same node and leave
+the same room everywhere differ only in their cost so far, and the cheaper one is enough. Placements are extended
+position by position; those that cannot beat the incumbent are dropped (`path_bound` bounds the cost of the rest). If
+too many are left, only the most promising are extended: then the answer may miss the optimum, and the cheapest
+placement that was dropped gives the bound. Widths grow until nothing has to be dropped.
 """
 
 from dataclasses import dataclass, replace

@@ -1,9 +1,9 @@
-"""One source, one sink, everything else side by side between them: ODP's fat application.
+"""Special method for stars: one source, one sink and parallel operators between them, ODP's fat application.
 
-Given the nodes of source and sink, what is left is an assignment: the response time is the longest of the ways
-through one operator each, everything else adds up. All pairs of nodes get a quick bound, exact for equal operators.
-Only pairs whose bound is better than the best deployment known are looked into, first by a greedy assignment and then,
-if that does not reach the bound, by an integer program with a variable per operator and node.
+Given the nodes of source and sink, the rest is an assignment: the response time is that of the slowest path through one
+operator, everything else adds up. All pairs of nodes get a quick bound, exact for equal operators. Only pairs whose
+bound beats the incumbent are examined, first by a greedy assignment and then, if that does not reach the bound, by an
+integer program with a variable per operator and node.
 """
 
 from dataclasses import dataclass, replace
@@ -126,7 +126,7 @@ def explored_star(instance: EncodedProblem, found: Incumbent, clock: Deadline, t
     """Pair by pair, the most promising first."""
     star = _Star.of(instance)
     bounds, looked_at = _bounds(star, clock)
-    # Of source nodes that there was no time for next to nothing is known: nobody tries them first.
+    # Almost nothing is known of source nodes that time did not suffice for: they come last.
     promising = np.where(np.arange(len(bounds))[:, None] < looked_at, bounds, np.maximum(bounds, HUGE))
     order = np.argsort(promising, axis=None, kind="stable")
     pairs = [(int(k) // len(bounds), int(k) % len(bounds)) for k in order[: np.isfinite(bounds).sum()]]

@@ -1,4 +1,4 @@
-"""The second half of `branching`: multisets are known, prices are looked for again, and what is left is searched."""
+"""Solves one subproblem on given multisets: new Lagrange multipliers, then branch and bound."""
 
 from dataclasses import dataclass, replace
 

@@ -1,9 +1,9 @@
-"""What if delays are bounded but not weighed? Then nodes are alike but for how late an answer may come.
+"""Special case: response time is a constraint, not an objective.
 
-Two questions are easier apart than together: how cheap is it if it may be as late as it likes (then equal nodes can be
-exchanged, and the first of them are enough), and how fast can it be whatever it costs (the path tells). Together they
-are weak as long as it is open who has how many replicas: one more makes up for any delay, and a mean over the numbers
-needs a tenth of it. So where cheap deployments are late, they are looked at number by number.
+Two problems are easier apart than together: the least cost without a bound on the response time (then equal nodes can
+be exchanged, and the first of them are enough), and the least response time at any cost (the path bound). Together they
+are weak as long as the numbers of replicas are open: one more replica makes up for any delay, and a mean over the
+numbers needs a tenth of it. So where cheap deployments are too slow, the numbers of replicas are examined one by one.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
-"""Is there something good among the multisets that seem best?
+"""Dive: a quick search among the most promising multisets only, to improve the incumbent.
 
-Where many are left, a search among a few of each operator takes little time and mostly finds what is best or nearly so.
-It proves nothing, but with what it finds many of the others are gone before the search among all.
+Where many multisets are left, a search among a few of each operator takes little time and mostly finds the best
+deployment or nearly so. It proves nothing, but its result prunes many of the others before the search among all.
 """
 
 import numpy as np

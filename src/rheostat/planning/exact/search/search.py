@@ -1,4 +1,4 @@
-"""Branch and bound over the multisets that are left, with the dynamic program's messages as bounds."""
+"""Branch and bound over the remaining multisets, with the messages of the dynamic program as bounds."""
 
 from dataclasses import dataclass
 from math import inf, isfinite

@@ -1,4 +1,4 @@
-"""The hot loop of `search`: depth-first branch and bound over flat arrays, compiled.
+"""Compiled loop of `search`: depth-first branch and bound over flat arrays.
 
 It works off a budget of nodes and returns, so that its caller can look at the clock and report; all its state is in
 `SearchState`, and the next call goes on where the last one stopped.

@@ -1,4 +1,4 @@
-"""What the compiled search works on: tables that do not change, numbers, and where it is."""
+"""State of the compiled search: constant tables, parameters, and the current position."""
 
 from typing import NamedTuple
 

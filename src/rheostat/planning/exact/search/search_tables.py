@@ -1,4 +1,4 @@
-"""The search's tables, laid out flat for the compiled kernel."""
+"""Tables of the search, in flat arrays for the compiled kernel."""
 
 from dataclasses import dataclass, field
 from math import isfinite
