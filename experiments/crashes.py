@@ -34,6 +34,15 @@ class CrashingJournal:
         self._journal, self._event, self._moment, self._die = journal, event, moment, die
         self._delay_seconds = delay_seconds
 
+    @property
+    def term(self) -> int:
+        """As it is."""
+        return self._journal.term
+
+    def newest_term(self) -> int:
+        """As it is."""
+        return self._journal.newest_term()
+
     def append(self, entry: Entry) -> int:
         """Writes, unless death comes first."""
         event = Event(str(entry.facts["event"])) if entry.kind == "change" else None

@@ -21,7 +21,7 @@ from rheostat.runtime.channels.records.channel import load_channel
 from rheostat.runtime.nodes.agent_address import address_file, nodes_told
 from rheostat.runtime.nodes.agent_process import is_alive
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
+from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournalReader
 
 ROOT = Path(__file__).parents[2]
 GRACE_SECONDS = 60.0
@@ -161,7 +161,7 @@ class Victim:
 
     def journal(self) -> list[Entry]:
         """Everything in it."""
-        journal = SqliteJournal(RunPaths(self.directory).journal)
+        journal = SqliteJournalReader(RunPaths(self.directory).journal)
         try:
             return [entry for _, entry in journal.read()]
         finally:

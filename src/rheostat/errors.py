@@ -9,6 +9,7 @@ RheostatError
 │   └── Conflict            two changes want the same operator
 └── RuntimeFault            something outside failed: a node, a query, a file
     ├── Fenced              a producer of an old epoch tried to write
+    ├── JournalFenced       an earlier owner of a run tried to append to its journal
     ├── NodeUnreachable     an agent does not answer
     ├── SparkGone           the Spark that all nodes of a run share has died
     ├── OperatorFailed      the user's code raised
@@ -121,6 +122,20 @@ class Fenced(RuntimeFault):
 
     def __str__(self) -> str:
         return f"producer {self.producer} of epoch {self.epoch} is fenced off: a newer instance has taken over"
+
+
+class JournalFenced(RuntimeFault):
+    """An owner of a run tried to append to its journal after a later owner had taken the run over."""
+
+    def __init__(self, term: int, newest_term: int) -> None:
+        super().__init__(term, newest_term)
+        self.term, self.newest_term = term, newest_term
+
+    def __str__(self) -> str:
+        return (
+            f"the run was taken over: term {self.newest_term} owns its journal, term {self.term} can no longer append; "
+            "see rheostat status for the controller that runs it now"
+        )
 
 
 class NodeUnreachable(RuntimeFault):

@@ -25,7 +25,7 @@ from rheostat.runtime.ends.seeded_random import Draw
 from rheostat.runtime.nodes.agent_address import address_file, address_of
 from rheostat.runtime.nodes.remote_node import RemoteNode
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
+from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournalReader
 
 ROOT = Path(__file__).parents[2]
 SENTENCES, SEED = 900, 5
@@ -223,7 +223,7 @@ def test_others_run_what_a_dead_agent_ran_until_its_spark_is_warm_again(tmp_path
 
 
 def journaled(place, kind=None):
-    journal = SqliteJournal(RunPaths(place.directory).journal)
+    journal = SqliteJournalReader(RunPaths(place.directory).journal)
     try:
         return [entry for _, entry in journal.read(kind=kind)]
     finally:

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from rheostat.control.loop.ports import NODE_JOINED, NODE_LEFT, NodeProvider
+from rheostat.control.loop.ports import NODE_JOINED, NODE_LEFT, Journal, NodeProvider
 from rheostat.controller.controller_client import held
 from rheostat.controller.node_provider import LocalProvider
 from rheostat.controller.supervisor import AgentSupervisor
@@ -42,7 +42,7 @@ from rheostat.runtime.plan.physical_plan import PhysicalPlan
 from rheostat.runtime.plan.run_paths import RunPaths, check_names
 from rheostat.runtime.query.schema_discovery import discover
 from rheostat.runtime.reconfigure.runtime import Runtime
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
+from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal, SqliteJournalReader
 from rheostat.runtime.spark.session import create_session, end_session, has_ended
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
@@ -96,16 +96,21 @@ class Opened:
 
 @contextmanager
 def opened(launch: Launch) -> Iterator[Opened]:
-    """The runtime of an application; in the end everything is stopped, and may be taken up again from its directory."""
+    """Takes the run over under its next term, and gives its runtime; at the end everything is stopped.
+
+    It may be taken up again from its directory. If another controller has taken it over meanwhile, what runs on agents
+    is that controller's, and is left alone.
+    """
     check_names(launch.application, launch.infrastructure)
     launch.directory.mkdir(parents=True, exist_ok=True)
     with held(launch.directory):
         launch = replace(launch, infrastructure=recorded_infrastructure(launch.directory, launch.infrastructure))
         check_known(launch)
-        dismiss_strays(launch)
-        form = _embedded if launch.form is NodeForm.EMBEDDED else _processes
-        with form(launch) as found:
-            yield found
+        with closing(SqliteJournal(RunPaths(launch.directory).journal)) as journal:
+            dismiss_strays(launch)
+            form = _embedded if launch.form is NodeForm.EMBEDDED else _processes
+            with form(launch, journal) as found:
+                yield found
 
 
 def recorded_deployment(directory: Path) -> Deployment | None:
@@ -113,11 +118,8 @@ def recorded_deployment(directory: Path) -> Deployment | None:
     path = RunPaths(directory).journal
     if not path.exists():
         return None
-    journal = SqliteJournal(path)
-    try:
+    with closing(SqliteJournalReader(path)) as journal:
         plans = [entry.facts["plan"] for _, entry in journal.read() if "plan" in entry.facts]
-    finally:
-        journal.close()
     return PhysicalPlan.from_dict(plans[-1]).deployment if plans else None  # type: ignore[arg-type]
 
 
@@ -126,16 +128,13 @@ def recorded_infrastructure(directory: Path, given: Infrastructure) -> Infrastru
     path = RunPaths(directory).journal
     if not path.exists():
         return given
-    journal = SqliteJournal(path)
-    try:
+    with closing(SqliteJournalReader(path)) as journal:
         for _, entry in journal.read():
             name = str(entry.facts.get("name", ""))
             if entry.kind == NODE_JOINED and name not in given.index:
                 given = with_node(given, ModelNode(**entry.facts))  # type: ignore[arg-type]
             elif entry.kind == NODE_LEFT and name in given.index and len(given.nodes) > 1:
                 given = with_only(given, given.index.keys() - {name})
-    finally:
-        journal.close()
     return given
 
 
@@ -168,7 +167,7 @@ def check_known(launch: Launch) -> None:
 
 
 @contextmanager
-def _embedded(launch: Launch) -> Iterator[Opened]:
+def _embedded(launch: Launch, journal: Journal) -> Iterator[Opened]:
     slots = ceil(sum(node.capacity for node in launch.infrastructure.nodes))
     scratch = launch.directory / "scratch"
     shutil.rmtree(scratch, ignore_errors=True)
@@ -179,7 +178,7 @@ def _embedded(launch: Launch) -> Iterator[Opened]:
     logging.getLogger().addHandler(log)
     try:
         nodes = {node.name: SparkNode(node.name, spark) for node in launch.infrastructure.nodes}
-        with _runtime(launch, nodes, discover(spark, launch.application)) as runtime:
+        with _runtime(launch, journal, nodes, discover(spark, launch.application)) as runtime:
             provider = LocalProvider(
                 runtime, launch.kinds, lambda node: SparkNode(node.name, spark), lambda _: None, launch.most_nodes
             )
@@ -207,19 +206,23 @@ def give_up_killed(runtime: Runtime) -> bool:
 
 
 @contextmanager
-def _runtime(launch: Launch, nodes: Mapping[str, NodePort], columns: Mapping[str, Columns]) -> Iterator[Runtime]:
-    """The runtime on nodes that are up."""
+def _runtime(
+    launch: Launch, journal: Journal, nodes: Mapping[str, NodePort], columns: Mapping[str, Columns]
+) -> Iterator[Runtime]:
+    """The runtime on nodes that are up; at the end its instances are stopped, unless they are another owner's."""
     layout = RunPaths(launch.directory)
-    journal = SqliteJournal(layout.journal)
+    blueprint = Blueprint(launch.application, launch.infrastructure, layout, columns, launch.settings)
+    runtime = Runtime(blueprint, nodes, journal, launch.monitor)
     try:
-        blueprint = Blueprint(launch.application, launch.infrastructure, layout, columns, launch.settings)
-        runtime = Runtime(blueprint, nodes, journal, launch.monitor)
-        try:
-            yield runtime
-        finally:
-            runtime.stop()
+        yield runtime
     finally:
-        journal.close()
+        if owns_run(journal):
+            runtime.stop()
+
+
+def owns_run(journal: Journal) -> bool:
+    """Whether no other controller has taken the run over."""
+    return journal.newest_term() == journal.term
 
 
 def _quiet_session(launch: Launch, settings: SparkSettings, slots: int) -> SparkSession:
@@ -236,14 +239,14 @@ def _quiet_session(launch: Launch, settings: SparkSettings, slots: int) -> Spark
 
 
 @contextmanager
-def _processes(launch: Launch) -> Iterator[Opened]:
+def _processes(launch: Launch, journal: Journal) -> Iterator[Opened]:
     agents = AgentSupervisor(partial(_agent_process, launch))
     with ExitStack() as ending:
-        ending.callback(agents.stop)
+        ending.callback(lambda: agents.stop() if owns_run(journal) else agents.abandon())
         taking_up = recorded_deployment(launch.directory) is not None
         reached = agents.start_all(launch.infrastructure.nodes, taking_up=taking_up)
         columns = _columns(reached, launch.application)
-        runtime = ending.enter_context(_runtime(launch, reached, columns))
+        runtime = ending.enter_context(_runtime(launch, journal, reached, columns))
         for name in agents.absent:
             runtime.lose(name)
         provider = LocalProvider(runtime, launch.kinds, agents.start, agents.end, launch.most_nodes)

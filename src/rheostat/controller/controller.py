@@ -15,7 +15,7 @@ from threading import Event, Lock
 from typing import Any
 
 from rheostat.control.knowledge.profile import Profile
-from rheostat.control.loop.ports import Clock, Done, Effect, Entry, Journal, Refused, RolledBack
+from rheostat.control.loop.ports import Clock, Done, Effect, Entry, EntryLog, Refused, RolledBack
 from rheostat.control.managers.decisions import BY_HAND, effect_facts
 from rheostat.control.remote.sample_queue import SampleQueue
 from rheostat.control.setup.control_settings import ControlSettings
@@ -26,7 +26,7 @@ from rheostat.controller.decision_loop import DecisionLoop
 from rheostat.controller.recorder import RecordingFile
 from rheostat.controller.remote_managers import RemoteManagers
 from rheostat.controller.run_status import RunStatus, StatusView
-from rheostat.errors import RheostatError, RuntimeFault
+from rheostat.errors import JournalFenced, RheostatError, RuntimeFault
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
@@ -89,7 +89,7 @@ class Controller:
         Local managers work on the nodes if these are processes of their own, else here.
         """
 
-        def built(journal: Journal) -> Control:
+        def built(journal: EntryLog) -> Control:
             provider, profile = self._opened.provider, self.profile
             world = World(self.application, self.feed, self, clock, journal, provider, profile, fuses=True)
             if not (self._opened.agents_can_manage and has_local_managers(settings)):
@@ -195,7 +195,12 @@ class Controller:
         return effect
 
     def tend(self) -> None:
-        """One round: starts again what failed, and measures."""
+        """One round: starts again what failed, and measures. Ends if another controller has taken the run over."""
+        journal = self.runtime.journal
+        if (newest := journal.newest_term()) != journal.term:
+            self._seen.failures = [str(JournalFenced(journal.term, newest))]
+            self.stop()
+            return
         statuses = self._statuses()
         if statuses is not None:
             self._notice_batches(statuses)

@@ -3,15 +3,17 @@
 from collections import deque
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from threading import Event
 from typing import Any
 
 from rheostat.control.history.explanation import explanation, is_holding
 from rheostat.control.loop.loop_thread import TROUBLE, LoopThread
-from rheostat.control.loop.ports import Clock, Entry, Journal
+from rheostat.control.loop.ports import Clock, Entry, EntryLog
 from rheostat.control.managers.operator_manager import MEMORY
 from rheostat.control.setup.factory import Control
 from rheostat.controller.recovery import finish_decisions, finish_node_decisions, recall
+from rheostat.errors import JournalFenced
 from rheostat.model.graph.deployment import Deployment
 
 PAUSED, RESUMED = "control paused", "control resumed"
@@ -25,9 +27,9 @@ class DecisionLoop:
 
     def __init__(
         self,
-        build: Callable[[Journal], Control],
+        build: Callable[[EntryLog], Control],
         clock: Clock,
-        journal: Journal,
+        journal: EntryLog,
         running: Deployment,
         nodes: Callable[[], AbstractSet[str]],
     ) -> None:
@@ -51,7 +53,9 @@ class DecisionLoop:
     def stop(self) -> None:
         """Ends the loop; a step that is under way is waited for, a node that is coming or being left is not."""
         self._thread.stop()
-        finish_node_decisions(self._journal, self._nodes(), self._clock.now_seconds(), STOPPED)
+        # After a takeover, node decisions are the next owner's to finish.
+        with suppress(JournalFenced):
+            finish_node_decisions(self._journal, self._nodes(), self._clock.now_seconds(), STOPPED)
 
     @property
     def is_paused(self) -> bool:
@@ -75,10 +79,12 @@ class DecisionLoop:
         return list(self._journal.stories)
 
     def _tell(self, by: str, now_seconds: float, what: str) -> None:
-        self._journal.append(Entry(TROUBLE, now_seconds, {"by": by, "what": what}))
+        # The controller ends the run at its next look if another one has taken it over.
+        with suppress(JournalFenced):
+            self._journal.append(Entry(TROUBLE, now_seconds, {"by": by, "what": what}))
 
 
-def was_paused(journal: Journal) -> bool:
+def was_paused(journal: EntryLog) -> bool:
     """Whether the managers were held back when the last controller ended: that holds until somebody resumes them."""
     paused = False
     for _, entry in journal.read():
@@ -89,7 +95,7 @@ def was_paused(journal: Journal) -> bool:
 class StoryJournal:
     """A journal that also remembers the last things it was told, in words."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: EntryLog) -> None:
         self._journal = journal
         self.read = journal.read
         self.stories: deque[dict[str, Any]] = deque(maxlen=STORIES_SHOWN)

@@ -6,7 +6,7 @@ from typing import Any
 
 from rheostat.control.history.lessons import remind
 from rheostat.control.history.node_story import NodeStory, node_stories
-from rheostat.control.loop.ports import Done, Entry, Journal, Json, RolledBack
+from rheostat.control.loop.ports import Done, Entry, EntryLog, Json, RolledBack
 from rheostat.control.managers.decisions import DECISION, EFFECT, Decision, effect_facts
 from rheostat.control.managers.infrastructure_manager import INFRASTRUCTURE
 from rheostat.control.managers.operator_manager import MEMORY
@@ -17,14 +17,14 @@ from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
 
 
-def recall(control: Control, journal: Journal) -> None:
+def recall(control: Control, journal: EntryLog) -> None:
     """Gives managers what they had learned or planned before the controller was started again."""
     remind(control.operators, (entry for _, entry in journal.read(kind=MEMORY)))
     if control.planned is not None:
         control.planned.recall(journal)
 
 
-def finish_decisions(journal: Journal, now: Deployment, now_seconds: float) -> None:
+def finish_decisions(journal: EntryLog, now: Deployment, now_seconds: float) -> None:
     """Every decision ends in an effect, also one during which the controller was killed.
 
     The runtime has finished or undone the change by now; what runs says which.
@@ -43,7 +43,7 @@ def finish_decisions(journal: Journal, now: Deployment, now_seconds: float) -> N
     journal.append(Entry(EFFECT, now_seconds, effect_facts(by, change, effect, {})))
 
 
-def finish_node_decisions(journal: Journal, nodes: AbstractSet[str], now_seconds: float, why: str) -> None:
+def finish_node_decisions(journal: EntryLog, nodes: AbstractSet[str], now_seconds: float, why: str) -> None:
     """Decisions about nodes end as well, given the nodes that there are.
 
     One that was to be left is gone or may be used again, one that was to come is given up. Managers do not go on with

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 
 from rheostat.control.knowledge.manager_views import ApplicationState
-from rheostat.control.loop.ports import Actuator, Clock, Effect, Entry, Journal, Json
+from rheostat.control.loop.ports import Actuator, Clock, Effect, Entry, EntryLog, Json
 from rheostat.control.managers.operator_manager import MEMORY, operator_managed_by
 from rheostat.control.managers.request_inbox import Inbox
 from rheostat.control.remote.manager_messages import NEVER, Orders, Report, Standing
@@ -51,7 +51,7 @@ class RemoteManagers:
     name = "messages to the nodes"
 
     def __init__(
-        self, runtime: Runtime, actuator: Actuator, settings: ControlSettings, journal: Journal, clock: Clock
+        self, runtime: Runtime, actuator: Actuator, settings: ControlSettings, journal: EntryLog, clock: Clock
     ) -> None:
         self._runtime, self._actuator, self._settings, self._clock = runtime, actuator, settings, clock
         self._journal = journal
@@ -192,7 +192,7 @@ def _home(deployment: Deployment, operator: str, nodes: Iterable[str]) -> str:
     return min(nodes, key=lambda node: (-counts.get(node, 0), node))
 
 
-def _memories(journal: Journal) -> dict[str, Mapping[str, Json]]:
+def _memories(journal: EntryLog) -> dict[str, Mapping[str, Json]]:
     return _learned(entry for _, entry in journal.read(kind=MEMORY))
 
 
@@ -205,7 +205,7 @@ def _learned(entries: Iterable[Entry]) -> dict[str, Mapping[str, Json]]:
     return found
 
 
-def _received(journal: Journal) -> dict[tuple[str, str], int]:
+def _received(journal: EntryLog) -> dict[tuple[str, str], int]:
     """Node and life -> the number of its last entry that was journaled."""
     found: dict[tuple[str, str], int] = {}
     for _, entry in journal.read():

@@ -117,6 +117,13 @@ class AgentSupervisor:
         if agent is not None:
             agent.stop()
 
+    def abandon(self) -> None:
+        """Stops watching the agents and leaves them running: another controller has taken the run over."""
+        self._ending = True
+        self._vigil.stop()
+        self._hurry.set()
+        self._threads.shutdown(wait=True)
+
     def stop(self) -> None:
         """Ends all of them."""
         self._ending = True

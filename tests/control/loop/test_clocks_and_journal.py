@@ -4,7 +4,7 @@ import pytest
 from tests.contracts.clock import ClockContract
 from tests.contracts.journal import JournalContract
 
-from rheostat.control.history.journal import MemoryJournal, from_line, to_line
+from rheostat.control.history.journal import MemoryJournal, MemoryStore, from_line, to_line
 from rheostat.control.loop.clocks import SystemClock, VirtualClock
 from rheostat.control.loop.ports import Entry
 
@@ -23,8 +23,9 @@ class TestVirtualClock(ClockContract):
 
 class TestMemoryJournal(JournalContract):
     @pytest.fixture
-    def journal(self):
-        return MemoryJournal()
+    def take_over(self):
+        store = MemoryStore()
+        return lambda: MemoryJournal(store)
 
 
 def test_the_written_form_does_not_depend_on_the_order_of_facts():

@@ -7,13 +7,13 @@ from pathlib import Path
 from rheostat.control.history.decision_story import Story, TellableDecision, stories
 from rheostat.control.history.node_story import node_stories
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
+from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournalReader
 
 
 @contextmanager
-def journal_of(directory: Path) -> Iterator[SqliteJournal]:
+def journal_of(directory: Path) -> Iterator[SqliteJournalReader]:
     """The journal of a run."""
-    journal = SqliteJournal(RunPaths(directory).journal)
+    journal = SqliteJournalReader(RunPaths(directory).journal)
     try:
         yield journal
     finally:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rheostat.control.history.explanation import explanation, is_holding
-from rheostat.control.loop.ports import Entry, Journal
+from rheostat.control.loop.ports import Entry, JournalReader
 from rheostat.control.managers.application_manager import APPLICATION_PROPOSAL
 from rheostat.control.managers.decisions import BY_HAND, DECISION, EFFECT, MEASURED, Decision
 from rheostat.control.managers.node_manager import MIGRATION
@@ -122,7 +122,7 @@ class Story:
         return [("measured", "nothing yet: it has not settled, or the controller ended before")]
 
 
-def stories(journal: Journal) -> list[Story]:
+def stories(journal: JournalReader) -> list[Story]:
     """Every decision of a journal, in order."""
     found: list[Story] = []
     proposals: list[Entry] = []

@@ -7,7 +7,7 @@ what was expected and what came of it.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from rheostat.control.loop.ports import Entry, Journal
+from rheostat.control.loop.ports import Entry, JournalReader
 from rheostat.control.managers.application_manager import APPLICATION_PROPOSAL
 from rheostat.control.managers.decisions import BY_HAND, DECISION, EFFECT, MEASURED, Decision
 from rheostat.control.managers.infrastructure_manager import INFRASTRUCTURE
@@ -20,7 +20,7 @@ from rheostat.policies.nodes.region_size import RegionProposal
 Facts = Mapping[str, Any]
 
 
-def explained(journal: Journal, *, holding: bool = False) -> Iterator[str]:
+def explained(journal: JournalReader, *, holding: bool = False) -> Iterator[str]:
     """Every entry that says something, in order; with `holding`, also the times when nothing was to be done."""
     for _, entry in journal.read():
         told = explanation(entry)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from rheostat.control.loop.ports import Entry, Journal
+from rheostat.control.loop.ports import Entry, EntryLog
 from rheostat.control.managers.operator_manager import MEMORY, OperatorManager, manager_name
 from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.control.setup.factory import scaling_policies
@@ -20,7 +20,7 @@ def lessons(entries: Iterable[Entry]) -> dict[str, Entry]:
     return {str(entry.facts["by"]): entry for entry in entries if entry.kind == MEMORY}
 
 
-def teach(journal: Journal, learned: Iterable[Entry], now_seconds: float) -> None:
+def teach(journal: EntryLog, learned: Iterable[Entry], now_seconds: float) -> None:
     """Managers that have learned nothing here begin with what those of their name have learned elsewhere."""
     known = lessons(entry for _, entry in journal.read(kind=MEMORY))
     for by, entry in lessons(learned).items():

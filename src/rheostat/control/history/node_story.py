@@ -9,7 +9,7 @@ from typing import Any
 
 from rheostat.control.history.decision_story import STAYS, Result
 from rheostat.control.history.explanation import explanation, is_holding
-from rheostat.control.loop.ports import NODE_JOINED, Entry, Journal
+from rheostat.control.loop.ports import NODE_JOINED, Entry, JournalReader
 from rheostat.control.managers.infrastructure_manager import INFRASTRUCTURE
 from rheostat.control.managers.region_manager import NODES, REGION_PROPOSAL
 from rheostat.policies.nodes.region_size import RegionView, RentedNode, free_capacity
@@ -125,7 +125,7 @@ class NodeStory:
         return free_capacity(stay) - moved + size * len(self.started)
 
 
-def node_stories(journal: Journal) -> list[NodeStory]:
+def node_stories(journal: JournalReader) -> list[NodeStory]:
     """Every decision of a journal that was about nodes, in order."""
     found: list[NodeStory] = []
     open_: list[NodeStory] = []

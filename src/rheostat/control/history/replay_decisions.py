@@ -10,7 +10,7 @@ from typing import Any
 
 from rheostat.control.knowledge.measured_network import MeasuredNetwork
 from rheostat.control.knowledge.measured_values import MeasuredValues
-from rheostat.control.loop.ports import Entry, Journal
+from rheostat.control.loop.ports import Entry, JournalReader
 from rheostat.control.managers.application_manager import APPLICATION_PROPOSAL
 from rheostat.control.managers.decisions import DECISION, Decision
 from rheostat.control.managers.fusion_guard import CROWDING
@@ -72,7 +72,7 @@ class Replay:
             control.planned,
         )
 
-    def differences(self, journal: Journal) -> Iterator[ReplayDifference]:
+    def differences(self, journal: JournalReader) -> Iterator[ReplayDifference]:
         """Every decision that would not be taken again; none, if nothing was changed."""
         again: dict[str, Callable[[Entry], tuple[object, object] | None]] = {
             PROPOSAL: self._proposal,

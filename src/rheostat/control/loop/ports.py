@@ -110,13 +110,34 @@ NODE_JOINED, NODE_LEFT = "node joined", "node left"
 """Kinds of entries that a world writes by itself: a node is up, a node was let go; `name` says which."""
 
 
-class Journal(Protocol):
-    """What was decided and done, in order, for good. Everything that flows between managers is written here."""
-
-    def append(self, entry: Entry) -> int:
-        """Writes an entry and gives its number: 1, 2, 3, ... It is durable when this returns."""
-        ...
+class JournalReader(Protocol):
+    """The entries of a journal, for reading only."""
 
     def read(self, after: int = 0, kind: str | None = None) -> Iterator[tuple[int, Entry]]:
         """Entries with a number above `after`, in order, of one kind or of all."""
+        ...
+
+
+class EntryLog(JournalReader, Protocol):
+    """A place for the entries of managers: the journal itself, or notes that reach it later."""
+
+    def append(self, entry: Entry) -> int:
+        """Writes an entry and gives its number: 1, 2, 3, ..."""
+        ...
+
+
+class Journal(EntryLog, Protocol):
+    """Decisions and actions of a run in order, durable, written by one owner at a time.
+
+    Opening a journal for writing takes the run over: the new owner has the next term, and appends of every earlier
+    owner raise `JournalFenced` and write nothing. An entry is durable when `append` returns. Reading needs no term.
+    """
+
+    @property
+    def term(self) -> int:
+        """Number of this owner: 1 for the first, one more for each that takes the run over."""
+        ...
+
+    def newest_term(self) -> int:
+        """Term of the present owner; greater than `term` if the run has been taken over."""
         ...

@@ -10,7 +10,7 @@ from typing import Any
 
 from rheostat.control.knowledge.deployment_snapshot import DeploymentSnapshot
 from rheostat.control.knowledge.manager_views import ApplicationState
-from rheostat.control.loop.ports import Actuator, Clock, Done, Entry, Journal, Json
+from rheostat.control.loop.ports import Actuator, Clock, Done, Entry, EntryLog, Json
 from rheostat.control.managers.decisions import DECISION, EFFECT, Decision, effect_facts
 from rheostat.control.managers.fusion_guard import FusionGuard
 from rheostat.control.managers.node_release import NodeRelease
@@ -33,7 +33,7 @@ class ApplicationManager:
     inbox: Requests
     actuator: Actuator
     clock: Clock
-    journal: Journal
+    journal: EntryLog
     granting: Granting[Any] = field(default_factory=GrantAll)
     """Which requests are enacted."""
     policy: ApplicationPolicy[Any] | None = None

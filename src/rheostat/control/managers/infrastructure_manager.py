@@ -11,7 +11,7 @@ RM proposes to vacate n ─▶ hide n from all applications, ask those that run 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from rheostat.control.loop.ports import Entry, Journal, Json
+from rheostat.control.loop.ports import Entry, EntryLog, Json
 from rheostat.control.managers.application_manager import ApplicationManager
 from rheostat.control.managers.region_manager import RegionManager
 from rheostat.policies.nodes.region_grants import AcceptUnlessOccupied, RegionRefusal
@@ -25,7 +25,7 @@ class InfrastructureManager:
 
     regions: Sequence[RegionManager]
     applications: Sequence[ApplicationManager]
-    journal: Journal
+    journal: EntryLog
     policy: AcceptUnlessOccupied = AcceptUnlessOccupied()
     period_seconds: float = 60.0
     offset_seconds: float = 0.0

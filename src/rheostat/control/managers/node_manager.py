@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from rheostat.control.knowledge.manager_views import ApplicationState
-from rheostat.control.loop.ports import Entry, Journal, Json
+from rheostat.control.loop.ports import Entry, EntryLog, Json
 from rheostat.control.managers.request_inbox import Requests
 from rheostat.model.graph.reconfiguration import Change
 from rheostat.policies.contract.requests import Request
@@ -20,7 +20,7 @@ class NodeManager:
     policy: NodeMigration
     outlook: ApplicationState
     inbox: Requests
-    journal: Journal
+    journal: EntryLog
 
     @property
     def name(self) -> str:
@@ -61,7 +61,7 @@ class NodeManagers:
     policy: NodeMigration
     outlook: ApplicationState
     inbox: Requests
-    journal: Journal
+    journal: EntryLog
     period_seconds: float = 30.0
     """T_NM."""
     offset_seconds: float = 0.0

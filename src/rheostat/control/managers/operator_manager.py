@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from rheostat.control.knowledge.manager_views import ApplicationState
-from rheostat.control.loop.ports import Entry, Journal, Json
+from rheostat.control.loop.ports import Entry, EntryLog, Json
 from rheostat.control.managers.replica_changes import grown, shrunk
 from rheostat.control.managers.request_inbox import Requests
 from rheostat.model.graph.deployment import Replicas
@@ -102,7 +102,7 @@ class OperatorManager:
     policy: OperatorPolicy[Any]
     outlook: ApplicationState
     inbox: Requests
-    journal: Journal
+    journal: EntryLog
     local: Local = Local()
     period_seconds: float = 30.0
     """T_OM."""

@@ -13,7 +13,7 @@ from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.knowledge.measured_network import MeasuredNetwork
 from rheostat.control.knowledge.measured_values import MeasuredValues
 from rheostat.control.knowledge.profile import Profile
-from rheostat.control.loop.ports import Actuator, Clock, Done, Entry, Journal, Json
+from rheostat.control.loop.ports import Actuator, Clock, Done, Entry, EntryLog, Json
 from rheostat.control.managers.decisions import EFFECT, effect_facts
 from rheostat.control.managers.prediction import Prediction
 from rheostat.model.downtime.downtime_model import DowntimeModel
@@ -38,7 +38,7 @@ class PlannedManager:
     outlook: ApplicationState
     actuator: Actuator
     clock: Clock
-    journal: Journal
+    journal: EntryLog
     objective: Objective
     downtime: DowntimeModel = field(default_factory=PauseAndResume)
     limits: Limits = Limits()
@@ -91,7 +91,7 @@ class PlannedManager:
         if self._follow(problem, picture.deployment, now_seconds, circumstances):
             self._planned = True
 
-    def recall(self, journal: Journal) -> None:
+    def recall(self, journal: EntryLog) -> None:
         """What runs was planned before the controller was started again: the next plan is not a first one."""
         planned = False
         for _, entry in journal.read():

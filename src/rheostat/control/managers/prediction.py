@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rheostat.control.knowledge.manager_views import ApplicationState
-from rheostat.control.loop.ports import Entry, Journal, Json
+from rheostat.control.loop.ports import Entry, EntryLog, Json
 from rheostat.control.managers.decisions import MEASURED, Expectation, expected_utilization
 from rheostat.model.graph.reconfiguration import Reconfiguration
 
@@ -13,7 +13,7 @@ class Prediction:
     """What a manager expects of its last change, until that was measured."""
 
     outlook: ApplicationState
-    journal: Journal
+    journal: EntryLog
     by: str
     patience_seconds: float = 30.0
     """So long the figures of operators are waited for once all else is known: one that has become part of a larger

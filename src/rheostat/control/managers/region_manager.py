@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rheostat.control.knowledge.manager_views import ApplicationState
-from rheostat.control.loop.ports import Entry, Journal, Json, NodeProvider
+from rheostat.control.loop.ports import Entry, EntryLog, Json, NodeProvider
 from rheostat.model.network.resources import Node
 from rheostat.model.observation import Subject
 from rheostat.policies.nodes.region_grants import RegionRefusal
@@ -26,7 +26,7 @@ class RegionManager:
     outlooks: Sequence[ApplicationState]
     """Of all applications that run here: they see the same nodes."""
     provider: NodeProvider
-    journal: Journal
+    journal: EntryLog
     leaving: set[str] = field(default_factory=set)
     """Nodes that the infrastructure manager has cordoned."""
     period_seconds: float = 60.0

@@ -8,7 +8,7 @@ from rheostat.control.knowledge.averages import Averages
 from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.knowledge.profile import Profile
 from rheostat.control.loop.loop_schedule import Loop
-from rheostat.control.loop.ports import Actuator, Clock, Journal, NodeProvider, Probe
+from rheostat.control.loop.ports import Actuator, Clock, EntryLog, NodeProvider, Probe
 from rheostat.control.managers.application_manager import ApplicationManager
 from rheostat.control.managers.elasticity_manager import ElasticityManager
 from rheostat.control.managers.fusion_guard import FusionGuard
@@ -50,7 +50,7 @@ class World:
     probe: Probe
     actuator: Actuator
     clock: Clock
-    journal: Journal
+    journal: EntryLog
     provider: NodeProvider | None = None
     """Where nodes come from; without one the nodes stay as they are."""
     profile: Profile | None = None
@@ -218,7 +218,7 @@ def operator_manager(
     operator: Operator,
     outlook: ApplicationState,
     inbox: Requests,
-    journal: Journal,
+    journal: EntryLog,
     *,
     policy: OperatorPolicy[Any] | None = None,
 ) -> OperatorManager:
@@ -236,7 +236,7 @@ def operator_manager(
 
 
 def node_managers(
-    settings: ControlSettings, outlook: ApplicationState, inbox: Requests, journal: Journal, only: str | None = None
+    settings: ControlSettings, outlook: ApplicationState, inbox: Requests, journal: EntryLog, only: str | None = None
 ) -> NodeManagers | None:
     """A manager for every node, or only for one; None if they shall not move anything."""
     if not settings.migrations:
