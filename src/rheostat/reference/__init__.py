@@ -1,6 +1,6 @@
 """The papers' applications and networks as values, by the names used on the command line.
 
-What the papers leave open is said where it is filled in, and listed in `docs/assumptions.md`.
+It uses `model` alone. What the papers leave open is said where it is filled in, and listed in `docs/assumptions.md`.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,5 @@
 """Simulation: the same managers and policies in virtual time, on a queueing model of application and network.
 
-Its rooms, from low to high: `queues`, `load`, `world`, `studies`; it may use `control` and `report`.
+Its rooms, from low to high: `queues`, `load`, `world`, `studies`; it may use `control`, `report`,
+`policies` and `model`.
 """

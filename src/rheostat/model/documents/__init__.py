@@ -1,4 +1,7 @@
-"""Models as files: applications, infrastructures, objectives and deployments in YAML, networks in GraphML and CSV."""
+"""Models as files: applications, infrastructures, objectives and deployments in YAML, networks in GraphML and CSV.
+
+It uses every other room of `model`.
+"""
 
 from rheostat.errors import InvalidDocument, Located
 from rheostat.model.documents.consistency import check_together
