@@ -32,9 +32,10 @@ from rheostat.runtime.checkpoints.checkpoint import Checkpoint
 from rheostat.runtime.checkpoints.repartition import repartition
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.plan.instance_spec import InstanceSpec
 from rheostat.runtime.plan.physical_plan import Instance
+from rheostat.runtime.reconfigure.channel_ends import ChannelEnds
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
-from rheostat.runtime.reconfigure.instance_ops import Crew
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.spark.session import create_session
 from rheostat.runtime.spark.spark_settings import SparkSettings
@@ -105,7 +106,7 @@ class Bench:
 
     def __init__(self, spark: SparkSession, runtime: Runtime, nodes: dict[str, SparkNode]) -> None:
         self._spark, self._runtime, self._nodes = spark, runtime, nodes
-        self._crew: Crew = runtime._crew  # noqa: SLF001 - bare operations go below the protocol
+        self._ends: ChannelEnds = runtime._operations.channels  # noqa: SLF001 - bare operations go below the protocol
         stream = next(one for one in runtime.blueprint.application.streams if one.source == "count")
         self._follower = Follower(DiskLog(runtime.blueprint.channel(stream)))
         fed = next(one for one in runtime.blueprint.application.streams if one.target == "count")
@@ -146,6 +147,11 @@ class Bench:
 
         return self._measured(deploy, len(counts))
 
+    def _opened(self, instance: Instance) -> InstanceSpec:
+        """The description of an instance, its producer's next epoch opened."""
+        epoch = self._ends.open_epoch(instance)
+        return self._runtime.blueprint.spec(instance, epoch.number, continues=epoch.continues)
+
     def bare_rescale(self, partitions: int) -> Measured:
         """Stop, repartition, start, as anybody would write it."""
         instance = self._instance
@@ -154,9 +160,9 @@ class Bench:
         def act() -> None:
             node.stop(instance.name, gently=True)
             # Under the old epoch: a batch that has to be replayed first is no sign of life of the new query.
-            node.settle(self._runtime.blueprint.spec(instance, self._crew.epochs(instance), continues=True))
+            node.settle(self._runtime.blueprint.spec(instance, self._ends.last_epoch(instance), continues=True))
             repartition(self._spark, Checkpoint(path), partitions)
-            node.start(replace(self._crew.spec(instance), replicas=partitions))
+            node.start(replace(self._opened(instance), replicas=partitions))
 
         return self._measured(act, 1)
 
@@ -170,13 +176,13 @@ class Bench:
         def act() -> None:
             node.stop(instance.name, gently=True)
             shutil.copytree(path, copied)
-            node.start(replace(self._crew.spec(instance), checkpoint=str(copied)))
+            node.start(replace(self._opened(instance), checkpoint=str(copied)))
 
         found = self._measured(act, 1)
         node.stop(instance.name)
         shutil.rmtree(path)
         copied.rename(path)
-        node.start(self._crew.spec(instance))
+        node.start(self._opened(instance))
         time.sleep(QUIET_SECONDS)
         return found
 

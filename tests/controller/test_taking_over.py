@@ -4,9 +4,8 @@ import pytest
 from tests.cli.quiet_nodes import quiet_run
 
 from rheostat.model.graph.deployment import Replicas
-from rheostat.runtime.reconfigure import change_executor as changing
-from rheostat.runtime.reconfigure import runtime as world
-from rheostat.runtime.reconfigure.instance_ops import Crew
+from rheostat.runtime.reconfigure.barriers import Barriers
+from rheostat.runtime.reconfigure.channel_ends import ChannelEnds
 from rheostat.runtime.reconfigure.runtime import Runtime
 
 PROMISE = 42
@@ -30,13 +29,13 @@ def test_after_the_switch_the_new_instances_promise_what_those_before_them_had_p
     """Found by killing: a source that was replaced again before its first batch held everybody up for two minutes."""
     before = {one.name for one in runtime.plan.instances}
     with monkeypatch.context() as patched:
-        patched.setattr(changing, "bring_up", killed)
+        patched.setattr(Barriers, "bring_up", killed)
         with pytest.raises(Killed):
             runtime.deploy(runtime.deployment().having("split", Replicas.on("n2")))
     asked, told = [], []
-    monkeypatch.setattr(Crew, "promise", lambda _, replaced, tail: asked.append((replaced, tail)) or PROMISE)
-    monkeypatch.setattr(world, "bring_up", lambda _, instances, promises: told.append((list(instances), promises)))
-    again = Runtime(runtime.blueprint, runtime._nodes, runtime.journal)
+    monkeypatch.setattr(ChannelEnds, "frontier", lambda _, replaced, tail: asked.append((replaced, tail)) or PROMISE)
+    monkeypatch.setattr(Barriers, "bring_up", lambda _, instances, promises: told.append((list(instances), promises)))
+    again = Runtime(runtime.blueprint, runtime._run.nodes, runtime.journal)
     again.launch(runtime.deployment())
     assert again.deployment()["split"] == Replicas.on("n2")
     ((started, promises),) = told
@@ -47,6 +46,6 @@ def test_after_the_switch_the_new_instances_promise_what_those_before_them_had_p
 
 def test_a_change_that_was_finished_leaves_no_promises_to_pass_on(runtime):
     runtime.deploy(runtime.deployment().having("split", Replicas.on("n2")))
-    again = Runtime(runtime.blueprint, runtime._nodes, runtime.journal)
+    again = Runtime(runtime.blueprint, runtime._run.nodes, runtime.journal)
     again.launch(runtime.deployment())
     assert again._replaced == ()

@@ -117,7 +117,7 @@ def spark():
 
 
 def batches_of(runtime: Runtime, instance: Instance) -> list[BatchReport]:
-    return CountedBatches().fresh(runtime._nodes[instance.node].progress(instance.name))
+    return CountedBatches().fresh(runtime._run.nodes[instance.node].progress(instance.name))
 
 
 def watch(runtime: Runtime) -> Observation:
@@ -177,7 +177,7 @@ def test_what_is_not_observed_is_told_all_the_same(spark, tmp_path):
             assert time.monotonic() < deadline, runtime.symptoms()
             time.sleep(0.25)
         batches = batches_of(runtime, instance)
-        reports = list(runtime._nodes["n1"]._running[instance.name].query.recentProgress)
+        reports = list(runtime._run.nodes["n1"]._running[instance.name].query.recentProgress)
     assert {name for told in reports for name in told["observedMetrics"]} == {"to:halved", "to:counted"}
     for name in ("by_row", "halved"):
         assert [batch.rows(f"to:{name}") for batch in batches] == [batch.rows_read for batch in batches]

@@ -18,7 +18,8 @@ from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.physical_plan import physical_plan
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.query.schema_discovery import discover
-from rheostat.runtime.reconfigure.instance_ops import Crew
+from rheostat.runtime.reconfigure.channel_ends import ChannelEnds
+from rheostat.runtime.reconfigure.run_nodes import RunNodes
 from tests.contracts.node import NodeContract
 from tests.spark.broken_operators import TOTAL, half
 
@@ -36,7 +37,9 @@ def described(nodes_session, tmp_path):
         blueprint = Blueprint(app, ONE, RunPaths(tmp_path), discover(nodes_session, app), settings)
         blueprint.create_channels(Disk())
         plan = physical_plan(app, Deployment.of({each.name: {"n1": 1} for each in app.operators}), 4)
-        return blueprint, Crew(blueprint, {}, Disk()).spec(plan.with_operator(operator)[0])
+        instance = plan.with_operator(operator)[0]
+        epoch = ChannelEnds(RunNodes(blueprint, {}), Disk()).open_epoch(instance)
+        return blueprint, blueprint.spec(instance, epoch.number, continues=epoch.continues)
 
     return describe
 

@@ -34,8 +34,9 @@ from rheostat.runtime.channels.records.channel import load_channel
 from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.nodes.agent_address import nodes_told
 from rheostat.runtime.nodes.agent_process import AgentProcess
+from rheostat.runtime.nodes.node_port import NodePort
 from rheostat.runtime.nodes.remote_node import RemoteNode
-from rheostat.runtime.nodes.spark_node import NodePort, SparkNode
+from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import PhysicalPlan

@@ -195,13 +195,13 @@ class Controller:
         return effect
 
     def tend(self) -> None:
-        """One round: starts again what failed, and measures. Ends if another controller has taken the run over."""
+        """One round: restarts failed instances, and measures. Ends if another controller has taken the run over."""
         journal = self.runtime.journal
         if (newest := journal.newest_term()) != journal.term:
             self._seen.failures = [str(JournalFenced(journal.term, newest))]
             self.stop()
             return
-        statuses = self._statuses()
+        statuses = self._heal()
         if statuses is not None:
             self._notice_batches(statuses)
             self._seen = self._look.at(statuses)
@@ -214,8 +214,11 @@ class Controller:
         if samples and self._recording is not None:
             self._recording.add(samples, self.runtime.deployment(), self.runtime.infrastructure())
 
-    def _statuses(self) -> Mapping[str, InstanceStatus] | None:
-        """How all instances are doing, healed if no change is under way; None while a node is out of reach."""
+    def _heal(self) -> Mapping[str, InstanceStatus] | None:
+        """Revives nodes and restarts failed instances, unless a change is under way; gives the statuses found before.
+
+        None while a node is out of reach.
+        """
         try:
             if not self._turn.acquire(blocking=False):
                 return self.runtime.statuses()

@@ -12,7 +12,7 @@ from threading import Lock
 from rheostat.errors import RuntimeFault
 from rheostat.model.graph.flow_order import did_you_mean
 from rheostat.model.network.resources import Node as ModelNode
-from rheostat.runtime.nodes.spark_node import NodePort
+from rheostat.runtime.nodes.node_port import NodePort
 from rheostat.runtime.reconfigure.runtime import Runtime
 
 BringUp = Callable[[ModelNode], NodePort]

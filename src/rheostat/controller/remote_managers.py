@@ -22,7 +22,7 @@ from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.policies.contract.requests import Request
 from rheostat.runtime.agent.agent_snapshot import AgentSnapshot, fingerprint
-from rheostat.runtime.nodes.spark_node import HostsManagers
+from rheostat.runtime.nodes.node_port import HostsManagers
 from rheostat.runtime.reconfigure.runtime import Runtime
 
 HOLD_SECONDS = 120.0

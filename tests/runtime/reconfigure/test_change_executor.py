@@ -1,49 +1,42 @@
-"""Who has to have read the same before it is replaced."""
+"""Which instances have to have read the same before they are replaced."""
 
 import json
 
 import pytest
 from experiments.subjects import subject
 from experiments.walks import SETTINGS, three_nodes
+from tests.cli.quiet_nodes import QuietNode
 
 from rheostat.control.history.journal import MemoryJournal
 from rheostat.model.graph.deployment import Deployment
+from rheostat.runtime.channels.log.hold_file import read_control
+from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import physical_plan
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.reconfigure.change_executor import ChangeExecutor, PlanDifference, bring_up
+from rheostat.runtime.reconfigure.barriers import Barriers
+from rheostat.runtime.reconfigure.change_executor import ChangeExecutor, PlanDifference
+from rheostat.runtime.reconfigure.instance_ops import InstanceOperations
+from rheostat.runtime.reconfigure.run_nodes import RunNodes
 
 
-class Crew:
-    """Remembers who was brought to the same place."""
+class Recording(Barriers):
+    """Remembers which instances were brought to the same place."""
 
-    def __init__(self):
+    def __init__(self, operations):
+        super().__init__(operations)
         self.aligned = []
 
     def align(self, instances):
         self.aligned.append({instance.head for instance in instances})
 
-    def __getattr__(self, _):
-        return lambda *_: None
 
-
-def test_what_is_started_is_held_until_all_are_up_but_nobody_waits_for_it_to_rest():
-    """Else every query would begin with an empty batch, see `channels.data_source`."""
-    done = []
-
-    class Recording(Crew):
-        def hold(self, *_, starting=False):
-            done.append(("hold", starting))
-
-        def start(self, *_):
-            done.append("start")
-
-        def up(self, *_):
-            done.append("up")
-
-    bring_up(Recording(), [])
-    assert done == [("hold", True), "start", "up"]
+def operations_on(blueprint):
+    """Nothing was started; stopping is free."""
+    blueprint.create_channels(Disk())
+    nodes = {node.name: QuietNode(node.name) for node in blueprint.infrastructure.nodes}
+    return InstanceOperations(RunNodes(blueprint, nodes), Disk()), nodes
 
 
 def plan_of(application, **placed):
@@ -51,18 +44,37 @@ def plan_of(application, **placed):
     return physical_plan(application, Deployment.of({**at_n1, **placed}), SETTINGS.key_groups)
 
 
+def blueprint_of(application, folder, event_time=""):
+    schema = json.dumps({"type": "struct", "fields": []})
+    columns = {operator.name: Columns(schema, event_time) for operator in application.operators}
+    return Blueprint(application, three_nodes(), RunPaths(folder), columns, SETTINGS)
+
+
+def test_what_is_started_is_held_until_all_are_up_but_need_not_come_to_rest(tmp_path):
+    """Else every query would begin with an empty batch, see `channels.data_source`."""
+    application = subject("count", 1, 10.0, 1.0).application
+    blueprint = blueprint_of(application, tmp_path)
+    operations, nodes = operations_on(blueprint)
+    instances = plan_of(application).instances
+    Barriers(operations).bring_up(instances)
+    assert nodes["n1"].running.keys() == {one.name for one in instances}
+    for instance in instances:
+        order = read_control(blueprint.layout.control(instance.name))
+        assert (order.hold, order.starting) == (True, True)
+
+
 @pytest.mark.parametrize(("kind", "stateless_too"), [("window", True), ("count", False)])
 def test_stateless_instances_are_aligned_where_they_pass_event_time_on(kind, stateless_too, tmp_path):
     application = subject(kind, 1, 10.0, 1.0).application
-    schema = json.dumps({"type": "struct", "fields": []})
-    timed = "ts" if stateless_too else ""
-    columns = {operator.name: Columns(schema, timed) for operator in application.operators}
-    blueprint = Blueprint(application, three_nodes(), RunPaths(tmp_path), columns, SETTINGS)
+    blueprint = blueprint_of(application, tmp_path, "ts" if stateless_too else "")
     spread = {"spread-source": {"n2": 1, "n3": 1}, "op": {"n2": 1, "n3": 1}, "out": {"n1": 1}}
-    old, crew = plan_of(application, **spread), Crew()
+    old = plan_of(application, **spread)
+    operations, _ = operations_on(blueprint)
+    barriers = Recording(operations)
+    operations.start(old.instances)
     new = plan_of(application, **{**spread, "spread-source": {"n2": 2}, "op": {"n3": 2}})
-    changing = ChangeExecutor(blueprint, crew, MemoryJournal(), 1)
+    changing = ChangeExecutor(operations, barriers, MemoryJournal(), 1)
     changing._hold(PlanDifference(old.instances, new.instances), new)
-    heads = set().union(*crew.aligned)
+    heads = set().union(*barriers.aligned)
     assert "op" in heads, "its state is merged"
     assert ("spread-source" in heads) is stateless_too

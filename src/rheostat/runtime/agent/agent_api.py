@@ -15,7 +15,7 @@ from fastapi import Body, FastAPI
 from rheostat.model.graph.application import Application
 from rheostat.runtime.checkpoints.state_job import StateJob
 from rheostat.runtime.nodes.http_guard import guarded_app
-from rheostat.runtime.nodes.spark_node import NodePort
+from rheostat.runtime.nodes.node_port import NodePort
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.instance_spec import InstanceSpec
 

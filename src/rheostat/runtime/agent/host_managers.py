@@ -18,8 +18,8 @@ from rheostat.control.remote.sample_queue import SampleQueue
 from rheostat.runtime.agent.agent_snapshot import AgentSnapshot, fingerprint
 from rheostat.runtime.metrics.collector import CollectorSettings, MetricsCollector
 from rheostat.runtime.nodes.agent_address import address_of
+from rheostat.runtime.nodes.node_port import NodePort
 from rheostat.runtime.nodes.remote_node import RemoteNode
-from rheostat.runtime.nodes.spark_node import NodePort
 from rheostat.runtime.plan.physical_plan import Instance
 
 

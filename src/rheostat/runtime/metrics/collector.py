@@ -17,7 +17,7 @@ from rheostat.runtime.metrics.instance_rates import IDLE_MS, InstanceRates, Meas
 from rheostat.runtime.metrics.node_probe import Figures, NodeAnswers, NodeProbe, slots_used
 from rheostat.runtime.metrics.response_times import ResponseTimes
 from rheostat.runtime.metrics.stalls import InstanceState, StallPatience, StallWatch, Symptom, silent_nodes
-from rheostat.runtime.nodes.spark_node import NodePort
+from rheostat.runtime.nodes.node_port import NodePort
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 from rheostat.runtime.plan.physical_plan import Instance, PhysicalPlan

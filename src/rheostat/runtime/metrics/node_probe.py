@@ -10,8 +10,8 @@ from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.coordinates import Coordinate
 from rheostat.model.observation import Subject
 from rheostat.runtime.metrics.round_trips import CONTROLLER, RoundTrip, delays_ms, folded
+from rheostat.runtime.nodes.node_port import NodePort
 from rheostat.runtime.nodes.node_usage import Heartbeats, Usage
-from rheostat.runtime.nodes.spark_node import NodePort
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 

@@ -1,17 +1,16 @@
-"""A node: something that runs instances as queries and looks after their checkpoints.
+"""The node in this process: runs instances in a Spark application, which several nodes may share.
 
-`NodePort` is the contract. `SparkNode` is a node in this process; several of them may share one Spark application (the
-*embedded* form). The process form, one agent process per node, wraps a `SparkNode` behind HTTP.
+An agent process serves one such node over HTTP, see `agent_api` and `RemoteNode`.
 """
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -33,70 +32,6 @@ BETWEEN_BATCHES = "Waiting for "
 """... data to arrive, or the next trigger: in the words of Spark."""
 METER = UsageMeter()
 """Of this process: its nodes share it as they share what it measures."""
-
-
-class NodePort(Protocol):
-    """What the controller may ask of a node. Every call may be repeated."""
-
-    name: str
-
-    def start(self, spec: InstanceSpec) -> None:
-        """Starts an instance; one that runs already is left alone."""
-        ...
-
-    def stop(self, instance: str, *, gently: bool = False) -> None:
-        """Stops an instance at once; a batch it is in is left uncommitted. One that does not run is stopped already.
-
-        Gently: between two batches, if there is such a moment soon.
-        """
-        ...
-
-    def settle(self, spec: InstanceSpec) -> None:
-        """Brings the last planned batch of a stopped instance to its end."""
-        ...
-
-    def statuses(self) -> Sequence[InstanceStatus]:
-        """Every instance that was started here and not stopped."""
-        ...
-
-    def progress(self, instance: str, after: int = -1) -> Sequence[dict[str, Any]]:
-        """The recent progress reports of an instance about batches after the given one, oldest first."""
-        ...
-
-    def usage(self) -> Usage:
-        """What the node uses of its machine."""
-        ...
-
-    def round_trip_ms(self) -> float | None:
-        """Time from a question to its answer; None if the node is in this process. NodeUnreachable if none comes."""
-        ...
-
-    def prepare(self, job: StateJob) -> None:
-        """Does what can be done of a state job while the old instance runs."""
-        ...
-
-    def run(self, job: StateJob) -> None:
-        """Does a state job."""
-        ...
-
-    def quiesce(self) -> None:
-        """Waits until all that was asked for before is done: a controller that is gone may have left work behind."""
-        ...
-
-    def kill(self) -> None:
-        """Ends everything here abruptly."""
-        ...
-
-
-@runtime_checkable
-class HostsManagers(Protocol):
-    """A node in whose process managers can work."""
-
-    name: str
-
-    def exchange(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Tells the managers there what they should do, and is told what they ask for."""
-        ...
 
 
 @dataclass(slots=True)

@@ -9,9 +9,9 @@ from rheostat.control.loop.migration import Event, Migration
 from rheostat.control.loop.ports import Entry, Journal
 from rheostat.model.graph.application import Kind
 from rheostat.runtime.checkpoints.state_job import StateJob
-from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.physical_plan import Instance, PhysicalPlan
-from rheostat.runtime.reconfigure.instance_ops import Crew
+from rheostat.runtime.reconfigure.barriers import Barriers
+from rheostat.runtime.reconfigure.instance_ops import InstanceOperations
 from rheostat.runtime.reconfigure.read_positions import parked_offsets, starts_of
 from rheostat.runtime.reconfigure.state_moves import job_for
 
@@ -36,8 +36,9 @@ class PlanDifference:
 class ChangeExecutor:
     """One change on its way."""
 
-    def __init__(self, blueprint: Blueprint, crew: Crew, journal: Journal, number: int) -> None:
-        self._blueprint, self._crew, self._journal, self._number = blueprint, crew, journal, number
+    def __init__(self, operations: InstanceOperations, barriers: Barriers, journal: Journal, number: int) -> None:
+        self._operations, self._barriers, self._journal, self._number = operations, barriers, journal, number
+        self._blueprint = operations.blueprint
         self._migration = Migration()
         self.paused_seconds = 0.0
 
@@ -46,10 +47,11 @@ class ChangeExecutor:
         difference = PlanDifference.between(old, new)
         self._note(Event.BEGIN, {"wanted": {op: dict(r.counts) for op, r in new.deployment.items()}})
         try:
+            self._operations.failover.add(difference.created)
             prepared = self._prepare(difference, old)
             began = self._hold(difference, new)
             self._note(Event.HELD)
-            self._crew.stop(difference.retired)
+            self._operations.stop(difference.retired)
             self._note(Event.SAVED)
             settled = self._settle_plan(difference, old, new)
             self._build(settled, old, prepared)
@@ -59,11 +61,11 @@ class ChangeExecutor:
         # The switch. From here on the new plan holds, whatever happens.
         self._note(Event.BUILT, {"plan": settled.to_dict()})
         created = [one for one in settled.instances if one.number in {c.number for c in difference.created}]
-        promises = {one.tail: self._crew.promise(difference.retired, one.tail) for one in created}
-        bring_up(self._crew, created, promises)
+        promises = {one.tail: self._operations.channels.frontier(difference.retired, one.tail) for one in created}
+        self._barriers.bring_up(created, promises)
         self._note(Event.STARTED)
-        self._crew.tidy(settled)
-        self._crew.release(created)
+        self._operations.keep_only(settled)
+        self._operations.release(created)
         self.paused_seconds = time.monotonic() - began
         self._note(Event.RESUMED, {"paused_seconds": round(self.paused_seconds, 3)})
         self._discard(difference.retired)
@@ -82,7 +84,7 @@ class ChangeExecutor:
                 self._blueprint, replace(instance, start=("",) * len(self._blueprint.inputs_of(instance))), old
             )
             if job is not None and job.way in {"copy", "repartition"}:
-                self._crew.node(instance).prepare(job)
+                self._operations.failover.node_of(instance).prepare(job)
                 prepared.add(job.target)
         return prepared
 
@@ -96,13 +98,13 @@ class ChangeExecutor:
         began, holding = time.monotonic(), list[list[Instance]]()
         for head, instances in self._by_fragment(difference.retired).items():
             if application.by_name[head].kind is Kind.SOURCE:
-                self._crew.stop(instances)
+                self._operations.stop(instances)
                 continue
             if head not in heads:
                 self._come_to_rest(holding, joining=True)
                 holding.clear()
-                self._crew.drain(instances)
-            self._crew.hold(instances)
+                self._barriers.drain(instances)
+            self._operations.hold(instances)
             holding.append(instances)
         self._come_to_rest(holding, joining=False)
         return began
@@ -114,12 +116,12 @@ class ChangeExecutor:
         have promised the same. Had one promised more, a successor under its name would go on with that promise while
         it takes over rows of one that was behind: they would be late.
         """
-        self._crew.rest([one for instances in fragments for one in instances])
+        self._barriers.await_resting([one for instances in fragments for one in instances])
         for instances in fragments:
             stateful = any(self._blueprint.application.by_name[name].is_stateful for name in instances[0].operators)
             timed = any(channel.event_time for channel in self._blueprint.outputs_of(instances[0]))
             if len(instances) > 1 and (stateful or joining or timed):
-                self._crew.align(instances)
+                self._barriers.align(instances)
 
     def _by_fragment(self, instances: Sequence[Instance]) -> dict[str, list[Instance]]:
         """In the order of flow."""
@@ -133,7 +135,9 @@ class ChangeExecutor:
         """The plan with all that is known only now: where reading goes on, and which epochs there were."""
         created = {one.number for one in difference.created}
         instances = tuple(
-            replace(one, start=starts_of(self._blueprint, one, old), epochs_before=self._crew.epochs(one))
+            replace(
+                one, start=starts_of(self._blueprint, one, old), epochs_before=self._operations.channels.last_epoch(one)
+            )
             if one.number in created
             else one
             for one in new.instances
@@ -153,23 +157,23 @@ class ChangeExecutor:
                 shutil.rmtree(target)
             if job is not None:
                 jobs.append((instance, job))
-        self._crew.at_once(lambda pair: self._crew.node(pair[0]).run(pair[1]), jobs)
+        self._operations.in_parallel(lambda pair: self._operations.failover.node_of(pair[0]).run(pair[1]), jobs)
 
     def _roll_back(self, old: PhysicalPlan, difference: PlanDifference) -> None:
         self._note(Event.FAILED)
         for instance in difference.created:
             shutil.rmtree(self._blueprint.checkpoint(instance), ignore_errors=True)
         # One that still runs is only let go; one that was stopped starts again from its own checkpoint.
-        running = self._crew.statuses()
+        running = self._operations.statuses()
         stopped = [
             one for one in difference.retired if running.get(one.name) is None or running[one.name].state != "running"
         ]
         for instance in stopped:
-            self._crew.node(instance).stop(instance.name)
-        self._crew.release(difference.retired)
-        self._crew.start(stopped)
-        self._crew.up(stopped)
-        self._crew.tidy(old)
+            self._operations.failover.node_of(instance).stop(instance.name)
+        self._operations.release(difference.retired)
+        self._operations.start(stopped)
+        self._barriers.await_running(stopped)
+        self._operations.keep_only(old)
         self._note(Event.RESTORED)
 
     def _discard(self, retired: Sequence[Instance]) -> None:
@@ -180,10 +184,3 @@ class ChangeExecutor:
         self._migration = self._migration.after(event)
         whole = {"change": self._number, "event": event.value, **(facts or {})}
         self._journal.append(Entry("change", time.time(), whole))  # type: ignore[arg-type]
-
-
-def bring_up(crew: Crew, instances: Sequence[Instance], promises: dict[str, int] | None = None) -> None:
-    """Starts instances, held, and waits until all are up: the second barrier."""
-    crew.hold(instances, starting=True)
-    crew.start(instances, promises)
-    crew.up(instances)

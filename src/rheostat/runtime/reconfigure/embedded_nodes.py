@@ -9,7 +9,8 @@ from pyspark.sql import SparkSession
 from rheostat.model.graph.application import Application
 from rheostat.model.network.resources import Infrastructure
 from rheostat.runtime.metrics.collector import CollectorSettings
-from rheostat.runtime.nodes.spark_node import NodePort, SparkNode
+from rheostat.runtime.nodes.node_port import NodePort
+from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.query.schema_discovery import discover

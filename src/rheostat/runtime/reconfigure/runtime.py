@@ -30,12 +30,15 @@ from rheostat.runtime.channels.observe.result_rows import read_results
 from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.metrics.collector import CollectorSettings, MetricsCollector
 from rheostat.runtime.metrics.stalls import Symptom
-from rheostat.runtime.nodes.spark_node import NodePort
+from rheostat.runtime.nodes.node_port import NodePort
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 from rheostat.runtime.plan.physical_plan import Instance, PhysicalPlan, physical_plan
-from rheostat.runtime.reconfigure.change_executor import ChangeExecutor, PlanDifference, bring_up
-from rheostat.runtime.reconfigure.instance_ops import Crew, is_drained
+from rheostat.runtime.reconfigure.barriers import Barriers
+from rheostat.runtime.reconfigure.change_executor import ChangeExecutor, PlanDifference
+from rheostat.runtime.reconfigure.channel_ends import is_drained
+from rheostat.runtime.reconfigure.instance_ops import InstanceOperations
+from rheostat.runtime.reconfigure.run_nodes import RunNodes
 from rheostat.runtime.reconfigure.source_throttle import SourceThrottle
 from rheostat.runtime.reconfigure.state_moves import refusals
 
@@ -50,11 +53,13 @@ class Runtime:
         journal: Journal,
         monitor: CollectorSettings | None = None,
     ) -> None:
-        self.blueprint, self._nodes, self.journal = blueprint, dict(nodes), journal
+        self.journal = journal
         self._disk = Disk()
-        self._crew = Crew(blueprint, self._nodes, self._disk)
-        self.monitor = MetricsCollector(blueprint, self._nodes, monitor, place=self._crew.place)
-        self._throttle = SourceThrottle(self._crew)
+        self._run = RunNodes(blueprint, dict(nodes))
+        self._operations = InstanceOperations(self._run, self._disk)
+        self._failover, self._barriers = self._operations.failover, Barriers(self._operations)
+        self.monitor = MetricsCollector(blueprint, self._run.nodes, monitor, place=self._failover.place_of)
+        self._throttle = SourceThrottle(self._operations)
         self._changing = Lock()
         self._changes = 0
         self._paused_seconds = 0.0
@@ -63,6 +68,11 @@ class Runtime:
         self._up: Infrastructure | None = None
         self._replaced: tuple[Instance, ...] = ()
         """What the last change has replaced, if somebody else has to finish it."""
+
+    @property
+    def blueprint(self) -> Blueprint:
+        """What is fixed about the run; another one when a node joins or leaves."""
+        return self._run.blueprint
 
     @property
     def plan(self) -> PhysicalPlan:
@@ -81,20 +91,20 @@ class Runtime:
             plan = physical_plan(self.blueprint.application, deployment, self.blueprint.settings.key_groups)
             self.journal.append(Entry("launch", time.time(), {"plan": plan.to_dict()}))
             self._plan = plan
-        for node in self._crew.present():
+        for node in self._failover.present():
             node.quiesce()
         self.reconcile()
 
     def reconcile(self) -> None:
         """Makes what runs what should run: stops what is too much, starts what is missing, lets everything go."""
         self._throttle.forget()
-        self._crew.adopt(self.plan.instances)
+        self._operations.register(self.plan.instances)
         wanted = {instance.name: instance for instance in self.plan.instances}
         kept = set()
-        for node in self._crew.present():
+        for node in self._failover.present():
             for status in node.statuses():
                 instance = wanted.get(status.name)
-                if instance and status.state == "running" and self._crew.place(instance) == node.name:
+                if instance and status.state == "running" and self._failover.place_of(instance) == node.name:
                     kept.add(status.name)
                 else:
                     # One that goes on elsewhere ends between two batches: what is cut off has to be done again there.
@@ -103,10 +113,10 @@ class Runtime:
         self._discard_foreign()
         # What those before them had promised holds for them, too: else nobody downstream gets on until they have
         # published something, which one that is replaced again at once never does.
-        promises = {one.tail: self._crew.promise(self._replaced, one.tail) for one in missing}
-        bring_up(self._crew, missing, promises)
-        self._crew.tidy(self.plan)
-        self._crew.release(self.plan.instances)
+        promises = {one.tail: self._operations.channels.frontier(self._replaced, one.tail) for one in missing}
+        self._barriers.bring_up(missing, promises)
+        self._operations.keep_only(self.plan)
+        self._operations.release(self.plan.instances)
 
     def deployment(self) -> Deployment:
         """What runs."""
@@ -114,7 +124,7 @@ class Runtime:
 
     def infrastructure(self) -> Infrastructure:
         """The nodes that are up. The same object as long as they are the same: who looks often need not compare."""
-        names = frozenset(self._nodes) - self._crew.lost
+        names = frozenset(self._run.nodes) - self._failover.lost
         if self._up is None or names != self._up.index.keys():
             self._up = with_only(self.blueprint.infrastructure, names)
         return self._up
@@ -146,7 +156,7 @@ class Runtime:
         if reasons := refusals(self.blueprint, old, new):
             return Refused(tuple(reasons))
         self._changes += 1
-        changing = ChangeExecutor(self.blueprint, self._crew, self.journal, self._changes)
+        changing = ChangeExecutor(self._operations, self._barriers, self.journal, self._changes)
         # Whatever is created starts running; what is kept and held back stays so.
         self._throttle.held &= {instance.name for instance in old.instances if instance in new.instances}
         try:
@@ -194,8 +204,8 @@ class Runtime:
             for node, count in replicas.counts
             if count > before.get(name, {}).get(node, 0)
         }
-        lost = self._crew.lost
-        return [node for node in wanted.nodes() if (node in more if node in lost else node not in self._nodes)]
+        lost = self._failover.lost
+        return [node for node in wanted.nodes() if (node in more if node in lost else node not in self._run.nodes)]
 
     def _recorded(self) -> PhysicalPlan | None:
         """The plan that holds, as the journal tells; and what it has replaced, if that was not finished."""
@@ -226,7 +236,7 @@ class Runtime:
 
     def statuses(self) -> dict[str, InstanceStatus]:
         """How every instance is doing."""
-        return self._crew.statuses()
+        return self._operations.statuses()
 
     def heal(self) -> dict[str, InstanceStatus]:
         """Starts again what failed through no fault of the user's code, and holds back sources nobody keeps up with.
@@ -237,15 +247,15 @@ class Runtime:
             if self._unsettled:
                 self.reconcile()
                 self._unsettled = False
-            known = self._crew.heal()
+            known = self._operations.heal()
             self._throttle.look(self.plan)
             return known
 
     def use(self, node: NodePort) -> None:
         """Takes a node that has come back; what should run there is started again."""
         with self._changing:
-            self._run_on({**self._nodes, node.name: node}, self.blueprint.infrastructure)
-            self._crew.regain(node.name)
+            self._run_on({**self._run.nodes, node.name: node}, self.blueprint.infrastructure)
+            self._failover.regain(node.name)
             self._unsettled = True
 
     def lose(self, node: str) -> None:
@@ -255,16 +265,16 @@ class Runtime:
         is fenced off, as the producers' epochs are newer.
         """
         with self._changing:
-            self._crew.lose(node)
+            self._failover.lose(node)
             self._unsettled = True
 
     def nodes_up(self) -> Sequence[NodePort]:
         """Those that are not given up."""
-        return self._crew.present()
+        return self._failover.present()
 
     def stand_ins(self) -> dict[str, str]:
         """Instance -> the node that runs it in place of its own."""
-        places = {instance: self._crew.place(instance) for instance in self.plan.instances}
+        places = {instance: self._failover.place_of(instance) for instance in self.plan.instances}
         return {instance.name: place for instance, place in places.items() if place != instance.node}
 
     def join(self, described: ModelNode, node: NodePort) -> None:
@@ -273,7 +283,7 @@ class Runtime:
             if described.name in self.blueprint.infrastructure.index:
                 raise ValueError(f"there is a node {described.name!r} already")
             self.journal.append(Entry(NODE_JOINED, time.time(), asdict(described)))
-            self._run_on({**self._nodes, described.name: node}, with_node(self.blueprint.infrastructure, described))
+            self._run_on({**self._run.nodes, described.name: node}, with_node(self.blueprint.infrastructure, described))
 
     def leave(self, name: str) -> None:
         """Lets a node go that holds nothing; one that is not there has gone already."""
@@ -285,15 +295,13 @@ class Runtime:
             others = self.blueprint.infrastructure.index.keys() - {name}
             left = with_only(self.blueprint.infrastructure, others)
             self.journal.append(Entry(NODE_LEFT, time.time(), {"name": name}))
-            self._crew.lost.discard(name)
-            self._run_on({each: node for each, node in self._nodes.items() if each != name}, left)
+            self._failover.lost.discard(name)
+            self._run_on({each: node for each, node in self._run.nodes.items() if each != name}, left)
 
     def _run_on(self, nodes: dict[str, NodePort], infrastructure: Infrastructure) -> None:
         """From now on these are the nodes. A new mapping: others may be going through the old one right now."""
-        self.blueprint = replace(self.blueprint, infrastructure=infrastructure)
-        self._nodes = nodes
-        self._crew.blueprint = self.monitor.blueprint = self.blueprint
-        self._crew.nodes = self.monitor.nodes = nodes
+        self._run.blueprint = self.monitor.blueprint = replace(self.blueprint, infrastructure=infrastructure)
+        self._run.nodes = self.monitor.nodes = nodes
         self._up = None
 
     def samples(self) -> Sequence[Sample]:
@@ -308,7 +316,7 @@ class Runtime:
     def progress(self, instance: Instance, after: int = -1) -> Sequence[Mapping[str, Any]]:
         """What Spark has to say about batches of an instance after one; nothing while its node is out of reach."""
         try:
-            return self._crew.node(instance).progress(instance.name, after)
+            return self._failover.node_of(instance).progress(instance.name, after)
         except RuntimeFault:
             return []
 
@@ -331,7 +339,7 @@ class Runtime:
 
     def stop(self) -> None:
         """Stops all queries; `launch` takes the application up again. On a node that is gone nothing runs any more."""
-        for node in self._crew.present():
+        for node in self._failover.present():
             with suppress(NodeUnreachable):
                 for status in list(node.statuses()):
                     node.stop(status.name)
