@@ -12,7 +12,7 @@ from math import isfinite
 
 
 class Of(StrEnum):
-    """What kind of thing a figure describes."""
+    """Kind of thing that a figure describes."""
 
     OPERATOR = "operator"
     INSTANCE = "instance"
@@ -25,13 +25,13 @@ class Of(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Subject:
-    """The thing that was measured."""
+    """Subject of a measurement: an operator, an instance, a stream, a node, a link or the application."""
 
     of: Of
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Refuses a subject without its names."""
+        """Rejects a subject with a wrong number of names."""
         wanted = 2 if self.of in {Of.INSTANCE, Of.STREAM, Of.LINK} else 1
         if len(self.names) != wanted or not all(self.names):
             raise ValueError(f"{self.of} takes {wanted} name(s), got {self.names}")
@@ -72,7 +72,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What a number means, in which unit, of what, and how old it may be to be believed."""
+    """Definition of a figure: meaning, unit, subjects, and the age up to which it is valid."""
 
     meaning: str
     unit: str
@@ -104,7 +104,7 @@ FIGURES: Mapping[str, Figure] = {
     "cpu_seconds": Figure(
         "processor time used since the start; of an operator, by its own Python code", "s", _WORK | {Of.NODE}
     ),
-    # State grows slowly, and is asked for when a move is planned.
+    # State grows slowly, and is only needed when a move is planned.
     "state_rows": Figure("rows in the state store", "rows", _WORK, 120.0),
     "state_bytes": Figure("size of the state", "bytes", _WORK, 120.0),
     # Nodes.
@@ -139,7 +139,7 @@ class Sample:
 
     def __post_init__(self) -> None:
         """Rejects figures that are unknown, do not belong to the subject, or are no finite numbers."""
-        # Thousands of samples are born in a control step, nearly all of them right: the reasons are looked for after.
+        # A control step creates thousands of samples, nearly all valid: the reason is only looked for after a failure.
         if not (self.figures.keys() <= _FIGURES_OF[self.subject.of] and all(map(isfinite, self.figures.values()))):
             self._refuse()
         if not isfinite(self.at_seconds):
@@ -155,7 +155,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A value and when it was measured."""
+    """A value with its time of measurement."""
 
     value: float
     at_seconds: float
@@ -163,13 +163,13 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Everything known at a moment."""
+    """Last readings of all figures at a moment."""
 
     at_seconds: float
     readings: Mapping[tuple[Subject, str], Reading] = field(default_factory=dict)
 
     def updated(self, samples: Iterable[Sample], at_seconds: float) -> "Observation":
-        """With newer samples taken in; an older sample never replaces a newer reading."""
+        """The observation with newer samples added; an older sample never replaces a newer reading."""
         readings = dict(self.readings)
         for sample in samples:
             for name, value in sample.figures.items():
@@ -179,7 +179,7 @@ class Observation:
         return Observation(at_seconds, readings)
 
     def value(self, subject: Subject, figure: str) -> float | None:
-        """The last reading, or None if there is none that is young enough."""
+        """The last reading; None if there is none or it is too old."""
         if figure not in FIGURES:
             raise ValueError(f"{figure} is no figure: known are {', '.join(FIGURES)}")
         reading = self.readings.get((subject, figure))
@@ -188,9 +188,9 @@ class Observation:
         return reading.value
 
     def stale(self) -> tuple[tuple[Subject, str], ...]:
-        """What was known once and is too old now."""
+        """Figures that were measured once and are too old now."""
         return tuple(sorted(key for key in self.readings if self.value(*key) is None))
 
     def subjects(self, of: Of) -> tuple[Subject, ...]:
-        """All subjects of a kind that anything is known about."""
+        """All subjects of a kind with at least one reading."""
         return tuple(sorted({subject for subject, _ in self.readings if subject.of is of}))

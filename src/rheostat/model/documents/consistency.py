@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from rheostat.errors import InvalidDocument, Located, Mistake
 from rheostat.model.documents.document_reader import Document
-from rheostat.model.documents.text.word_guess import probable
+from rheostat.model.documents.text.word_guess import closest_word
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment, Replicas
 from rheostat.model.graph.flow_order import did_you_mean
@@ -12,7 +12,7 @@ from rheostat.model.network.resources import Infrastructure
 
 
 def check_together(documents: Sequence[Document]) -> None:
-    """Refuses pins, candidates and deployments that name what the other documents do not have, all at once.
+    """Rejects pins, candidates and deployments with names that the other documents do not define; reports all at once.
 
     Every application is checked against every infrastructure; a deployment against every infrastructure and the
     application whose operators it names.
@@ -52,10 +52,10 @@ def _deployment_mistakes(
 
 
 def _of_application(deployment: Deployment, application: Application, nodes: Collection[str]) -> list[Mistake]:
-    """As the deployment says, but an operator that is there under a misspelled name is not missing as well."""
+    """Mistakes of the deployment; an operator deployed under a misspelled name is not reported as missing as well."""
     unknown = [name for name in deployment if name not in application.by_name]
     missing = {name for name in application.by_name if name not in deployment}
-    misspelled = {probable(name, missing) for name in unknown}
+    misspelled = {closest_word(name, missing) for name in unknown}
     return [
         mistake
         for mistake in deployment.mistakes(application, nodes)

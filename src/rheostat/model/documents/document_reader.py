@@ -14,10 +14,10 @@ from rheostat.model.documents.shapes.deployment_shape import DeploymentShape, de
 from rheostat.model.documents.shapes.infrastructure_checks import infrastructure_mistakes
 from rheostat.model.documents.shapes.infrastructure_shape import InfrastructureShape
 from rheostat.model.documents.shapes.objective_shape import EdrpShape, OdpShape, objective_mistakes
-from rheostat.model.documents.text.mend import Mending, covered
+from rheostat.model.documents.text.mend import Mending, already_reported
 from rheostat.model.documents.text.shape import keys_of
 from rheostat.model.documents.text.text_files import text_of
-from rheostat.model.documents.text.word_guess import probable
+from rheostat.model.documents.text.word_guess import closest_word
 from rheostat.model.documents.text.written import Path, Written
 from rheostat.model.documents.text.yaml_lines import parse
 from rheostat.model.graph.application import Application
@@ -33,23 +33,23 @@ _ONE_OF = f"write kind: {', '.join(KINDS[:-1])} or {KINDS[-1]}"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a file describes."""
+    """A document read from a file: its kind, its value and its lines."""
 
     kind: str
     """application, infrastructure, objective or deployment."""
     value: Value
     path: FilePath
     written: Written | None = field(default=None, repr=False, compare=False)
-    """The lines it stands on; None if it is no YAML."""
+    """The document with its line numbers; None if it is not YAML."""
 
     def line_of(self, where: Path) -> int:
-        """On which line something is described."""
+        """Line on which the value at a path is described."""
         return self.written.line_of(where) if self.written is not None else 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How one kind of document is read: its shape, and what is checked of its meaning."""
+    """Reading rules of one kind of document: its schema, and the check of its meaning."""
 
     shape: type[Any]
     mistakes: Callable[[Any, dict[Path, Mistake]], list[Mistake]]
@@ -112,14 +112,14 @@ def _no_mapping(path: FilePath, root: Written | None) -> Located:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A document on its way from what is written to what it means, and the mistakes found so far."""
+    """State of reading one document, with the mistakes found so far."""
 
     path: FilePath
     root: Written
     found: list[Located]
 
     def word(self, key: str, words: Sequence[str], wanted: str | None) -> str | None:
-        """The kind (or form) of the document; told if it is none, and guessed so that the rest can be checked too."""
+        """The kind (or form) of the document; a wrong one is reported and guessed, so that the rest is checked too."""
         self._respell(key)
         written, line = self.root.at((key,)), self.root.line_of((key,))
         if written is None:
@@ -131,14 +131,14 @@ class _Reading:
             self._tell(line, f"this is a document of {key} {written.value}, not {wanted}", "give another file")
             raise InvalidDocument(self.found)
         self._tell(line, f"the {key} {written.text!r} is unknown", did_you_mean(written.text, words))
-        return wanted or probable(written.text, words) or self._guess(words)
+        return wanted or closest_word(written.text, words) or self._guess(words)
 
     def value(self, kind: str, form: str) -> Value:
-        """What is written, or everything that is wrong with it."""
+        """The value of the document; raises InvalidDocument with every mistake."""
         mending = Mending(_FORMS[form].shape, self.root)
         mending.data |= {"kind": kind} if kind == form else {"kind": kind, "form": form}
         shape = mending.read()
-        meant = [m for m in _FORMS[form].mistakes(shape, mending.told) if not covered(m.where, mending.told)]
+        meant = [m for m in _FORMS[form].mistakes(shape, mending.told) if not already_reported(m.where, mending.told)]
         self._locate([*mending.told.values(), *meant])
         if self.found:
             raise InvalidDocument(self.found)
@@ -159,16 +159,16 @@ class _Reading:
         return list(self.root.value) if isinstance(self.root.value, dict) else []
 
     def _respell(self, key: str) -> None:
-        """Finds the key under the name it was given by mistake."""
+        """Finds the key under a misspelled name, and reports the misspelling."""
         entries = self.root.value
         for name in self._keys() if key not in self._keys() else ():
-            if isinstance(entries, dict) and probable(name, [key]):
+            if isinstance(entries, dict) and closest_word(name, [key]):
                 self._tell(entries[name].line, f"the key {name!r} is unknown", f"did you mean {key!r}?")
                 entries[key] = entries.pop(name)
                 return
 
     def _guess(self, words: Sequence[str]) -> str | None:
-        """The kind whose keys these are; None if it cannot be told."""
+        """The kind whose keys these are; None if that is not clear."""
         shapes = {word: _FORMS[word].shape if word in _FORMS else OdpShape for word in words}
         given = [key for key in self._keys() if key not in ("kind", "name", "form")]
         scores = {word: sum(key in keys_of(shape) for key in given) for word, shape in shapes.items()}

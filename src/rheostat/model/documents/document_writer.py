@@ -25,10 +25,10 @@ class _Row(list[Any]):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Safe, without aliases, and quoting whatever YAML 1.1 or 1.2 would take for something else than text."""
+    """Safe dumper without aliases; quotes any text that YAML 1.1 or 1.2 would read as another type."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - nothing is ever repeated by reference
-        """Every value is written out."""
+        """Writes every value in full."""
         return True
 
 
@@ -55,7 +55,7 @@ def _plain(value: Any) -> Any:
 
 
 def _said(value: Any, usual: Any = None) -> dict[str, Any]:
-    """The fields of a dataclass that differ from what is usual: from another value, or from their defaults."""
+    """Fields of a dataclass that differ from their defaults, or from `usual` if it is given."""
     return {
         field.name: _plain(getattr(value, field.name))
         for field in fields(value)
@@ -88,7 +88,7 @@ def _operator(operator: Operator) -> dict[str, Any]:
 
 
 def _latency(latency: LatencyModel) -> _Inline:
-    """Every field that has no obvious default is written, whatever its value."""
+    """Every field that has no obvious default, always written."""
     written = {field.name: getattr(latency, field.name) for field in fields(latency)}  # type: ignore[arg-type]
     if written.get("saturation_tps") == float("inf"):
         del written["saturation_tps"]
@@ -114,7 +114,7 @@ def _infrastructure(network: Infrastructure) -> dict[str, Any]:
 
 
 def _link(link: Link, default: LinkQuality) -> _Inline:
-    """What differs from the default link, which reading puts back."""
+    """A link: the fields that differ from the default link, which the reader adds again."""
     written = _Inline({"from": link.source, "to": link.target, **_said(link.quality, default)})
     return written if link.both_ways else _Inline(written | {"both_ways": False})
 

@@ -17,27 +17,27 @@ from rheostat.model.network.resources import Infrastructure
 
 @dataclass(frozen=True, slots=True)
 class CurrentDeployment:
-    """What runs now, and where: the 𝒰_{0,i} of EDRP."""
+    """A running deployment with its application and infrastructure: the 𝒰_{0,i} of EDRP."""
 
     application: Application
     infrastructure: Infrastructure
     current: Deployment
 
     def __post_init__(self) -> None:
-        """Refuses a deployment of something else or on something else."""
+        """Rejects a deployment that does not fit the application or the infrastructure."""
         if found := self.current.mistakes(self.application, self.infrastructure.index):
             raise InvalidModel("current deployment", found)
 
 
 class DowntimeModel(Protocol):
-    """What a reconfiguration costs in time."""
+    """Time for which a reconfiguration pauses an operator."""
 
     def changed_seconds(self, situation: CurrentDeployment, operator: Operator, wanted: Replicas) -> float:
         """t_D(i, 𝒰_{0,i}, 𝒱) for an operator whose deployment changes."""
         ...
 
     def unchanged_seconds(self, situation: CurrentDeployment, operator: Operator) -> float:
-        """What an operator waits that stays as it is, if any other changes."""
+        """Pause of an operator that is not changed, if any other is."""
         ...
 
 

@@ -10,13 +10,13 @@ from rheostat.model.graph.deployment import Replicas
 
 @dataclass(frozen=True, slots=True)
 class FullRestart:
-    """Every operator saves, restarts and restores, changed or not [EDRP, eq. 33]."""
+    """Downtime model in which every operator saves, restarts and restores, changed or not [EDRP, eq. 33]."""
 
     sync_seconds: float = 6.0
     """t_syn, measured on the prototype [EDRP 7.3]."""
 
     def __post_init__(self) -> None:
-        """Refuses what is no duration."""
+        """Rejects an invalid duration."""
         if not (isfinite(self.sync_seconds) and self.sync_seconds >= 0):
             raise ValueError(f"sync_seconds must be finite and >= 0, got {self.sync_seconds}")
 

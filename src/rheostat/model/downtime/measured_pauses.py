@@ -18,20 +18,20 @@ from rheostat.model.graph.deployment import Replicas
 
 
 class ChangeWay(StrEnum):
-    """How a deployment is changed; the cheapest that fits is taken."""
+    """Ways to change a deployment; the runtime takes the cheapest that fits."""
 
     STATELESS = "stateless"
-    """Start and stop, nothing moves."""
+    """Replicas start and stop, no state moves."""
     RESCALE = "rescale"
     """Another number of replicas on the same single node."""
     RELOCATE = "relocate"
-    """Everything from one node to another."""
+    """All state moves from one node to another."""
     REDISTRIBUTE = "redistribute"
     """Key groups change owners between nodes."""
 
     @classmethod
     def of(cls, operator: Operator, before: Replicas, after: Replicas) -> "ChangeWay":
-        """The way from one multiset to another."""
+        """The way that leads from one multiset to another."""
         if not operator.is_stateful:
             return cls.STATELESS
         if list(before) == list(after) and len(list(before)) == 1:
@@ -43,19 +43,19 @@ class ChangeWay(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """seconds = fixed + per_mb x state in megabytes."""
+    """Linear model of a pause: seconds = fixed + per_mb x state in megabytes."""
 
     fixed_seconds: float = 0.0
     seconds_per_mb: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuses what is no duration."""
+        """Rejects an invalid duration."""
         if not all(isfinite(x) and x >= 0 for x in (self.fixed_seconds, self.seconds_per_mb)):
             raise ValueError(f"a pause needs finite numbers >= 0, got {self}")
 
     @classmethod
     def fit(cls, state_mb: Sequence[float], seconds: Sequence[float]) -> Self:
-        """Least squares through measured pauses, never below zero; one point gives the fixed part."""
+        """Least-squares fit of measured pauses, never below zero; one point gives the fixed part."""
         if not seconds or len(state_mb) != len(seconds):
             raise ValueError(f"need as many sizes as pauses, and at least one, got {len(state_mb)} and {len(seconds)}")
         slope = 0.0
@@ -66,19 +66,19 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A downtime model of measured pauses."""
+    """Downtime model made of measured pauses."""
 
     pauses: Mapping[ChangeWay, Pause] = field(default_factory=dict)
-    """What was measured, per way."""
+    """Measured pause of each way."""
     unknown: Pause = Pause(1.0, 0.0)
-    """For ways that were never measured."""
+    """Pause of ways without a measurement."""
 
     def changed_seconds(self, situation: CurrentDeployment, operator: Operator, wanted: Replicas) -> float:
-        """The pause of the way this change takes."""
+        """The pause of the way that this change takes."""
         way = ChangeWay.of(operator, situation.current[operator.name], wanted)
         pause = self.pauses.get(way, self.unknown)
         return pause.fixed_seconds + pause.seconds_per_mb * operator.state_bytes / 1e6
 
     def unchanged_seconds(self, situation: CurrentDeployment, operator: Operator) -> float:  # noqa: ARG002 - it keeps running
-        """Nothing: it is not paused."""
+        """0: the operator is not paused."""
         return 0.0

@@ -11,13 +11,13 @@ from rheostat.model.network.resources import Infrastructure
 
 @dataclass(frozen=True, slots=True)
 class PauseAndResume:
-    """Operators that do not change keep running."""
+    """Downtime model in which only changed operators pause, and all others keep running."""
 
     sync_seconds: float = 0.25
     """t_syn: constant overhead of synchronising a reconfiguration [EDRP, Table II]."""
 
     def __post_init__(self) -> None:
-        """Refuses what is no duration."""
+        """Rejects an invalid duration."""
         if not (isfinite(self.sync_seconds) and self.sync_seconds >= 0):
             raise ValueError(f"sync_seconds must be finite and >= 0, got {self.sync_seconds}")
 
@@ -27,7 +27,7 @@ class PauseAndResume:
         return self.sync_seconds + slowest_exchange_seconds(situation.infrastructure, operator, current, wanted)
 
     def unchanged_seconds(self, situation: CurrentDeployment, operator: Operator) -> float:  # noqa: ARG002 - it does not wait
-        """Nothing: it is not paused."""
+        """0: the operator is not paused."""
         return 0.0
 
 

@@ -15,40 +15,40 @@ from rheostat.model.graph.flow_order import did_you_mean, edge_mistakes, flow_or
 from rheostat.model.graph.latency import Constant, LatencyModel
 
 RESULTS_SINK = "rheostat.sinks:results"
-"""Code of the sink that keeps what it is given among the application's own files, exactly."""
+"""Code of the sink that stores its input among the application's own files, exactly once."""
 
 
 class Kind(StrEnum):
-    """What an operator does with what it gets."""
+    """Kinds of operators."""
 
     SOURCE = "source"
-    """Brings data in; has no incoming stream."""
+    """Produces data; has no incoming stream."""
     STATELESS = "stateless"
     """Its output depends on the tuple alone."""
     STATEFUL = "stateful"
     """Keeps state per key, which has to move with it."""
     SINK = "sink"
-    """Hands data out; has no outgoing stream and keeps no state of its own."""
+    """Writes data out; has no outgoing stream and keeps no state of its own."""
 
 
 class OutputMode(StrEnum):
-    """How a stateful operator tells its results, in Spark's words."""
+    """Output modes of a stateful operator, in Spark's terms."""
 
     APPEND = "append"
     UPDATE = "update"
 
 
 class Grouping(StrEnum):
-    """Which replica of the next operator gets a tuple."""
+    """Distribution of tuples over the replicas of the next operator."""
 
     SHUFFLE = "shuffle"
-    """Any: the load is spread evenly."""
+    """To any replica: the load is spread evenly."""
     KEY = "key"
-    """The one that owns the tuple's key."""
+    """To the replica that owns the tuple's key."""
     BROADCAST = "broadcast"
-    """All of them, every key group."""
+    """To all replicas, in every key group."""
     SINGLE = "single"
-    """Always the same one."""
+    """Always to the same replica."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +64,19 @@ class Operator:
     output_mode: OutputMode = OutputMode.APPEND
     """Append, or update where rows replace earlier rows of the same key."""
     min_replicas: int = 1
-    """Never fewer."""
+    """Least number of replicas."""
     max_replicas: int = 1
-    """k_i: never more."""
+    """k_i: greatest number of replicas."""
     pin: str | None = None
     """The only node it may run on, if it is pinned."""
     candidates: tuple[str, ...] = ()
     """V_res^i: nodes it may run on; empty for all."""
     resources: float = 1.0
-    """Res_i (C_i in ODP): what one replica takes of a node's capacity."""
+    """Res_i (C_i in ODP): units of a node's capacity that one replica takes."""
     cost_per_hour: float = 1.0
     """C_i: price of a unit of resources for one replica, in $ per hour."""
     code_bytes: int = 0
-    """I_C,i: what a node that has never run it must download."""
+    """I_C,i: bytes of code that a node downloads before it runs the operator for the first time."""
     state_bytes: int = 0
     """I_S,i: size of the whole state, all replicas together."""
     latency: LatencyModel = field(default_factory=Constant)
@@ -88,18 +88,18 @@ class Operator:
     event_time: str = ""
     """Column of its output that holds the event time, if it has one."""
     watermark_seconds: float | None = None
-    """How late its input may be; the watermark is set by the runtime, so that all instances of it agree on one."""
+    """Allowed lateness of its input; the runtime sets the watermark, so that all instances of the operator agree."""
     parameters: tuple[tuple[str, str | int | float | bool], ...] = ()
     """Arguments for the user's function."""
 
     @property
     def is_foreign_sink(self) -> bool:
-        """Whether it writes somewhere outside, where only the numbers of its batches tell what is there already."""
+        """Whether it writes to an external system, which knows what was written by batch number only."""
         return self.kind is Kind.SINK and self.code not in {"", RESULTS_SINK}
 
     @property
     def is_stateful(self) -> bool:
-        """Whether a move has to carry state: the operator says so, or its state has a size."""
+        """Whether a move has to carry state: the kind is stateful, or the state has a size."""
         return self.kind is Kind.STATEFUL or self.state_bytes > 0
 
     def may_run_on(self, node: str) -> bool:
@@ -107,7 +107,7 @@ class Operator:
         return node == self.pin if self.pin is not None else not self.candidates or node in self.candidates
 
     def mistakes(self, where: tuple[str | int, ...] = ()) -> list[Mistake]:
-        """What is wrong with this operator by itself."""
+        """Mistakes of this operator by itself."""
         return [*self._bad_names(where), *self._bad_numbers(where), *self._bad_roles(where)]
 
     def _bad_names(self, where: tuple[str | int, ...]) -> list[Mistake]:
@@ -146,18 +146,18 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """One edge of the application: what flows from one operator to the next."""
+    """One edge of the application: the stream from one operator to the next."""
 
     source: str
     """Name of the operator that produces it."""
     target: str
     """Name of the operator that consumes it."""
     grouping: Grouping = Grouping.SHUFFLE
-    """How its tuples are spread over the replicas of the target."""
+    """Distribution of its tuples over the replicas of the target."""
     selectivity: float = 1.0
     """Tuples on this stream per tuple that its producer receives (for a source: emits)."""
     rate_tps: float | None = None
-    """λ_(i,j) where it is known or fixed; then the selectivity does not count."""
+    """λ_(i,j) where it is known or fixed; the selectivity is ignored then."""
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -165,7 +165,7 @@ class Stream:
         return self.source, self.target
 
     def mistakes(self, where: tuple[str | int, ...] = ()) -> list[Mistake]:
-        """What is wrong with this stream by itself."""
+        """Mistakes of this stream by itself."""
         found = []
         for name, value in (("selectivity", self.selectivity), ("rate_tps", self.rate_tps or 0.0)):
             if not (isfinite(value) and value >= 0):
@@ -175,7 +175,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How many tuples per second flow: on every stream, and into every operator."""
+    """Tuples per second on every stream and into every operator."""
 
     streams: Mapping[tuple[str, str], float]
     """λ_(i,j)."""
@@ -192,7 +192,7 @@ class Application:
     streams: tuple[Stream, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuses a graph that is none, naming every mistake."""
+        """Rejects an invalid graph and lists every mistake."""
         if mistakes := self._mistakes():
             raise InvalidModel(f"application {self.name!r}", mistakes)
 

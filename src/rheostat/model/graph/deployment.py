@@ -17,7 +17,7 @@ from rheostat.model.graph.flow_order import did_you_mean
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Replicas:
-    """A multiset of nodes: how many replicas of one operator each node has.
+    """Multiset of nodes: the number of replicas of one operator on each node.
 
     >>> Replicas.of({"v": 1, "u": 2})
     {u:2, v:1}
@@ -26,10 +26,10 @@ class Replicas:
     """
 
     counts: tuple[tuple[str, int], ...]
-    """Node and number of replicas, by node name, no node with none."""
+    """Nodes with their numbers of replicas, sorted by node name, without zeros."""
 
     def __post_init__(self) -> None:
-        """Refuses what is no multiset of at least one node in its one true form."""
+        """Rejects anything but a multiset of at least one node in canonical form."""
         nodes = [node for node, _ in self.counts]
         if nodes != sorted(set(nodes)) or not self.counts:
             raise ValueError(f"need each node once, in order, and at least one: use Replicas.of, got {self.counts}")
@@ -38,12 +38,12 @@ class Replicas:
 
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> Self:
-        """From node -> number of replicas; zeros are dropped."""
+        """Replicas from node -> number of replicas; zeros are dropped."""
         return cls(tuple(sorted((node, count) for node, count in counts.items() if count != 0)))
 
     @classmethod
     def on(cls, *nodes: str) -> Self:
-        """From nodes listed as often as they hold a replica."""
+        """Replicas from a list of nodes, one entry per replica."""
         return cls.of(Counter(nodes))
 
     def __len__(self) -> int:
@@ -68,37 +68,37 @@ class Replicas:
         return "{" + ", ".join(f"{node}:{count}" for node, count in self.counts) + "}"
 
     def plus(self, node: str, count: int = 1) -> "Replicas":
-        """With more (or, negative, fewer) replicas on a node."""
+        """Replicas with `count` more (or, negative, fewer) on a node."""
         return Replicas.of({**dict(self.counts), node: self[node] + count})
 
 
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """Operator -> multiset of nodes.
+    """Nodes of every operator: operator -> multiset of nodes.
 
     >>> Deployment.of({"split": {"n1": 2}, "count": {"n1": 1, "n2": 1}})
     count={n1:1, n2:1} split={n1:2}
     """
 
     placed: tuple[tuple[str, Replicas], ...]
-    """Operators by name with their replicas."""
+    """Operators with their replicas, sorted by name."""
 
     def __post_init__(self) -> None:
-        """Refuses an operator that is there twice."""
+        """Rejects an operator that occurs twice."""
         names = [name for name, _ in self.placed]
         if names != sorted(set(names)):
             raise ValueError(f"need each operator once, in order: use Deployment.of, got {names}")
 
     @classmethod
     def of(cls, placed: Mapping[str, Replicas | Mapping[str, int]]) -> Self:
-        """From operator -> node -> number of replicas."""
+        """Deployment from operator -> node -> number of replicas."""
         whole = {op: r if isinstance(r, Replicas) else Replicas.of(r) for op, r in placed.items()}
         return cls(tuple(sorted(whole.items())))
 
     @classmethod
     def single(cls, placed: Mapping[str, str]) -> Self:
-        """One replica each: operator -> node, the placement of ODP."""
+        """Deployment of one replica each: operator -> node, the placement of ODP."""
         return cls.of({op: Replicas.on(node) for op, node in placed.items()})
 
     def __getitem__(self, operator: str) -> Replicas:
@@ -127,15 +127,15 @@ class Deployment:
         return self.placed
 
     def nodes(self) -> tuple[str, ...]:
-        """Every node that holds a replica, by name."""
+        """Names of all nodes that hold a replica, sorted."""
         return tuple(sorted({node for _, replicas in self.placed for node in replicas}))
 
     def having(self, operator: str, replicas: Replicas) -> "Deployment":
-        """The same with one operator deployed otherwise."""
+        """The same deployment with other replicas for one operator."""
         return Deployment.of({**dict(self.placed), operator: replicas})
 
     def mistakes(self, application: Application, nodes: Iterable[str]) -> list[Mistake]:
-        """Why this is no deployment of that application on those nodes; capacity is a metric, not a mistake."""
+        """Mistakes as a deployment of that application on those nodes; capacity is a metric, not a mistake."""
         known, found = set(nodes), []
         placed = dict(self.placed)
         for name in (op.name for op in application.operators if op.name not in placed):

@@ -41,7 +41,7 @@ def expand(application: Application, degrees: Mapping[str, int]) -> Application:
 
 
 def expand_deployment(deployment: Deployment) -> Deployment:
-    """Every replica by itself, replicas numbered in the order of their nodes."""
+    """The deployment of the expanded application; replicas are numbered in the order of their nodes."""
     single = {}
     for operator, replicas in deployment.items():
         nodes = [node for node, count in replicas.counts for _ in range(count)]
@@ -50,7 +50,7 @@ def expand_deployment(deployment: Deployment) -> Deployment:
 
 
 def collapse_deployment(application: Application, deployment: Deployment) -> Deployment:
-    """Back from single executors to multisets of the original operators."""
+    """The deployment of the original operators as multisets, from one of single executors."""
     counts: dict[str, dict[str, int]] = {operator.name: {} for operator in application.operators}
     for name, replicas in deployment.items():
         nodes = counts[name.rpartition("#")[0]]

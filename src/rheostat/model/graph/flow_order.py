@@ -16,7 +16,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A remedy that names the nearest known word, or lists what is known."""
+    """A remedy with the closest known word, or with all known words."""
     names = sorted(known)
     close = get_close_matches(name, names, n=1, cutoff=0.6)
     if close:
@@ -25,7 +25,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def repeated_names(names: Sequence[str], where: str, noun: str) -> list[Mistake]:
-    """Names that occur more than once, told at every place after the first."""
+    """A mistake for every repetition of a name."""
     seen: Counter[str] = Counter()
     mistakes = []
     for position, name in enumerate(names):
@@ -38,7 +38,7 @@ def repeated_names(names: Sequence[str], where: str, noun: str) -> list[Mistake]
 
 
 def flow_order(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """The names such that every edge points forward; names on a cycle and behind it are left out."""
+    """Names in topological order; names on a cycle and behind it are left out."""
     waiting: dict[str, int] = dict.fromkeys(names, 0)
     outgoing: dict[str, list[str]] = defaultdict(list)
     for source, target in edges:
@@ -57,12 +57,12 @@ def flow_order(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> tuple[
 
 
 def find_cycle(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """One cycle as the names along it, or nothing."""
+    """The names along one cycle; empty if there is none."""
     on_cycle = set(names) - set(flow_order(names, edges))
     incoming = {target: source for source, target in edges if source in on_cycle and target in on_cycle}
     if not incoming:
         return ()
-    # Going against the edges from inside the leftover part never ends, so it closes a cycle.
+    # A walk against the edges inside the leftover part never ends, so it closes a cycle.
     walk = [next(name for name in names if name in incoming)]
     while walk[-1] not in walk[:-1]:
         walk.append(incoming[walk[-1]])
@@ -70,7 +70,7 @@ def find_cycle(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> tuple[
 
 
 def edge_mistakes(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> list[Mistake]:
-    """Streams to unknown operators, to themselves, twice the same, or around in a circle."""
+    """Mistakes of streams: unknown operators, loops, duplicates and cycles."""
     known, seen, mistakes = set(names), set[tuple[str, str]](), []
     sound = []
     for position, (source, target) in enumerate(edges):
@@ -95,7 +95,7 @@ def edge_mistakes(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> lis
 
 
 def reach_mistakes(kinds: Mapping[str, str], names: Sequence[str], edges: Sequence[tuple[str, str]]) -> list[Mistake]:
-    """Operators that no source reaches, sources that are fed, sinks that feed others."""
+    """Mistakes of reachability: operators that no source reaches, sources with inputs, sinks with outputs."""
     outgoing: dict[str, list[str]] = defaultdict(list)
     fed, feeding = set[str](), set[str]()
     for source, target in edges:

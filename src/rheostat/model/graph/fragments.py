@@ -26,22 +26,22 @@ class Fragment:
 
     @property
     def name(self) -> str:
-        """Its head names it: a chain that grows or shrinks at its end keeps its name."""
+        """The name of the first operator: a chain that grows or shrinks at its end keeps its name."""
         return self.operators[0]
 
     @property
     def head(self) -> str:
-        """The operator that takes the input."""
+        """The first operator, which reads the input."""
         return self.operators[0]
 
     @property
     def tail(self) -> str:
-        """The operator that gives the output."""
+        """The last operator, which writes the output."""
         return self.operators[-1]
 
 
 def fragments(application: Application, deployment: Deployment) -> tuple[Fragment, ...]:
-    """The application cut into as few chains as the rules allow, in the order of flow."""
+    """The application cut into as few fragments as the rules allow, in the order of flow."""
     placed = dict(deployment.items())
     chains: dict[str, list[str]] = {}
     for name in application.flow:

@@ -34,7 +34,7 @@ class Constant:
     """Execution time of a tuple."""
 
     def __post_init__(self) -> None:
-        """Refuses what is no duration."""
+        """Rejects an invalid duration."""
         if not (isfinite(self.milliseconds) and self.milliseconds >= 0):
             raise ValueError(f"a constant latency needs a finite number of milliseconds >= 0, got {self.milliseconds}")
 
@@ -59,7 +59,7 @@ class MM1:
     """μ: tuples per second that one replica can serve on the reference processor."""
 
     def __post_init__(self) -> None:
-        """Refuses a server that cannot serve."""
+        """Rejects an invalid service rate."""
         if not (isfinite(self.service_rate_tps) and self.service_rate_tps > 0):
             raise ValueError(f"an M/M/1 queue needs a finite service rate > 0, got {self.service_rate_tps}")
 
@@ -71,7 +71,7 @@ class MM1:
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
-    """An operator that works in batches of a + b rows, one after the other: R(λ) = 1.5 a / (1 - λ/μ) with μ = 1/b.
+    """Micro-batches of duration a + b rows, one after the other: R(λ) = 1.5 a / (1 - λ/μ) with μ = 1/b.
 
     A batch holds what has arrived during the one before: T = a + b λ T, so T = a / (1 - b λ). A tuple waits half a
     batch on average and is done with the end of the next. Infinite from λ = μ on, like a queue, but much longer
@@ -88,23 +88,23 @@ class MicroBatch:
     capacity_tps: float = 1.0
     """μ: tuples per second that one replica can process if its batches are very large."""
     fixed_ms: float = 0.0
-    """a: what a batch takes however few rows it has."""
+    """a: milliseconds that a batch takes regardless of its number of rows."""
 
     def __post_init__(self) -> None:
-        """Refuses a server that cannot serve."""
+        """Rejects an invalid capacity or fixed part."""
         if not (isfinite(self.capacity_tps) and self.capacity_tps > 0):
             raise ValueError(f"micro-batches need a finite capacity > 0, got {self.capacity_tps}")
         if not (isfinite(self.fixed_ms) and self.fixed_ms >= 0):
             raise ValueError(f"micro-batches need a finite fixed part >= 0, got {self.fixed_ms}")
 
     def latency_ms(self, load_tps: float) -> float:
-        """Half a batch of waiting and a batch of work."""
+        """Waiting for half a batch, and processing of the next."""
         spare = 1 - load_tps / self.capacity_tps
         return 1.5 * self.fixed_ms / spare if spare > 0 else inf
 
     @classmethod
     def fit(cls, loads_tps: Sequence[float], latencies_ms: Sequence[float], capacity_tps: float) -> Self:
-        """The fixed part by least squares through measured points, where the capacity is known."""
+        """Least-squares fit of the fixed part to measured points, where the capacity is known."""
         loads, latencies = _checked_points(loads_tps, latencies_ms)
         points = [(1.5 / (1 - x / capacity_tps), y) for x, y in zip(loads, latencies, strict=True) if x < capacity_tps]
         if not points:
@@ -125,17 +125,17 @@ class Polynomial:
     coefficients: tuple[float, ...] = (0.0,)
     """c0, c1, ...: R(λ) = c0 + c1 λ + c2 λ² + ..., in milliseconds."""
     saturation_tps: float = inf
-    """Largest load the curve is good for."""
+    """Largest load for which the curve is valid."""
 
     def __post_init__(self) -> None:
-        """Refuses a curve without numbers."""
+        """Rejects invalid coefficients."""
         if not self.coefficients or not all(isfinite(c) for c in self.coefficients):
             raise ValueError(f"a polynomial needs finite coefficients, got {self.coefficients}")
         if not self.saturation_tps > 0:
             raise ValueError(f"a polynomial needs a saturation load > 0, got {self.saturation_tps}")
 
     def latency_ms(self, load_tps: float) -> float:
-        """The curve, cut off at zero."""
+        """Value of the curve, at least zero."""
         if load_tps > self.saturation_tps:
             return inf
         value = 0.0
@@ -145,7 +145,7 @@ class Polynomial:
 
     @classmethod
     def fit(cls, loads_tps: Sequence[float], latencies_ms: Sequence[float], degree: int = 2) -> Self:
-        """Least squares through measured points; the degree falls to what the points can carry."""
+        """Least-squares fit to measured points; the degree is lowered if there are few points."""
         loads, latencies = _checked_points(loads_tps, latencies_ms)
         usable = min(degree, len(set(loads)) - 1)
         solution = np.polynomial.Polynomial.fit(loads, latencies, usable).convert().coef
@@ -164,7 +164,7 @@ class Tabulated:
     """Latency at each load, not decreasing."""
 
     def __post_init__(self) -> None:
-        """Refuses a table that is no increasing function."""
+        """Rejects a table that is not an increasing function."""
         loads, latencies = _checked_points(self.loads_tps, self.latencies_ms)
         if any(b <= a for a, b in pairwise(loads)):
             raise ValueError(f"loads must increase strictly, got {loads}")
@@ -179,7 +179,7 @@ class Tabulated:
 
 
 def _checked_points(loads: Sequence[float], latencies: Sequence[float]) -> tuple[list[float], list[float]]:
-    """The points as floats, or what is wrong with them."""
+    """The points as floats; ValueError if they are invalid."""
     if not loads or len(loads) != len(latencies):
         raise ValueError(f"need as many latencies as loads, and at least one, got {len(loads)} and {len(latencies)}")
     if not all(isfinite(x) and x >= 0 for x in (*loads, *latencies)):

@@ -18,22 +18,22 @@ from math import cos, floor, inf, isfinite, pi, sin, sqrt
 from typing import ClassVar, Protocol
 
 _ROUNDING = 1e-9
-"""An integral that misses a whole number by this much has reached it."""
+"""Tolerance within which an integral counts as having reached a whole number."""
 
 
 class CurveShape(Protocol):
-    """A piece of a curve, from its own beginning."""
+    """Shape of one piece of a curve; time is measured from the start of the piece."""
 
     def rate(self, seconds: float) -> float:
         """Rows per second at a time."""
 
     def rows(self, seconds: float) -> float:
-        """The integral of the rate up to a time."""
+        """Integral of the rate up to a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConstantRate:
-    """Always the same."""
+    """Constant rate."""
 
     tps: float
 
@@ -42,13 +42,13 @@ class ConstantRate:
         return self.tps
 
     def rows(self, seconds: float) -> float:
-        """The integral."""
+        """Integral of the rate up to a time."""
         return self.tps * seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Ramp:
-    """From one rate to another."""
+    """Linear change from one rate to another."""
 
     first: float
     last: float
@@ -59,13 +59,13 @@ class Ramp:
         return self.first + (self.last - self.first) * seconds / self.length
 
     def rows(self, seconds: float) -> float:
-        """The integral."""
+        """Integral of the rate up to a time."""
         return seconds * (self.first + self.rate(seconds)) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Sine:
-    """Up and down, beginning at the low end."""
+    """Sine wave, beginning at its minimum."""
 
     low: float
     high: float
@@ -76,14 +76,14 @@ class Sine:
         return self.low + (self.high - self.low) * (1 - cos(2 * pi * seconds / self.period)) / 2
 
     def rows(self, seconds: float) -> float:
-        """The integral."""
+        """Integral of the rate up to a time."""
         turn = 2 * pi / self.period
         return self.low * seconds + (self.high - self.low) * (seconds - sin(turn * seconds) / turn) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """Low at midnight, high at about 7:20 and 16:40, three quarters of the way up at noon."""
+    """Daily pattern: low at midnight, high at about 7:20 and 16:40, three quarters of the way up at noon."""
 
     _MEAN: ClassVar[float] = 0.65625
     _FIRST: ClassVar[float] = 0.375
@@ -99,7 +99,7 @@ class Day:
         return self.low + (self.high - self.low) * (self._MEAN - self._FIRST * cos(turn) - self._SECOND * cos(2 * turn))
 
     def rows(self, seconds: float) -> float:
-        """The integral."""
+        """Integral of the rate up to a time."""
         turn = 2 * pi / self.length
         waves = self._FIRST * sin(turn * seconds) + self._SECOND * sin(2 * turn * seconds) / 2
         return self.low * seconds + (self.high - self.low) * (self._MEAN * seconds - waves / turn)
@@ -107,7 +107,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Spikes:
-    """Calm, and at the end of every period a burst."""
+    """Constant rate with a burst at the end of every period."""
 
     calm: float
     burst: float
@@ -115,7 +115,7 @@ class Spikes:
     length: float
 
     def __post_init__(self) -> None:
-        """Refuses bursts that never end."""
+        """Rejects bursts that are longer than the period."""
         if not 0 < self.length <= self.every:
             raise ValueError(f"a spike lasts longer than 0 and at most as long as its period, got {self}")
 
@@ -124,7 +124,7 @@ class Spikes:
         return self.burst if seconds % self.every >= self.every - self.length else self.calm
 
     def rows(self, seconds: float) -> float:
-        """The integral."""
+        """Integral of the rate up to a time."""
         whole, rest = divmod(seconds, self.every)
         bursting = whole * self.length + max(0.0, rest - (self.every - self.length))
         return self.calm * seconds + (self.burst - self.calm) * bursting
@@ -132,26 +132,26 @@ class Spikes:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A shape for some time."""
+    """A shape with its duration."""
 
     shape: CurveShape
     seconds: float = inf
 
     @property
     def rows(self) -> float:
-        """What it brings in all."""
+        """Number of rows of the whole piece."""
         return self.shape.rows(self.seconds) if isfinite(self.seconds) else inf
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Pieces one after the other."""
+    """Rate curve: pieces one after the other, repeated or not."""
 
     pieces: tuple[Piece, ...]
     repeats: bool = False
 
     def __post_init__(self) -> None:
-        """Refuses a piece that nothing can follow but something does."""
+        """Rejects an endless piece before the last one."""
         if not self.pieces:
             raise ValueError("a curve has at least one piece")
         if any(not isfinite(piece.seconds) for piece in self.pieces[: None if self.repeats else -1]):
@@ -160,11 +160,11 @@ class Curve:
             raise ValueError("a curve that repeats brings at least something in every round")
 
     def rows_after(self, seconds: float) -> int:
-        """Whole rows brought after so many seconds."""
+        """Whole rows after so many seconds."""
         return floor(self.integral(max(0.0, seconds)) + _ROUNDING)
 
     def seconds_until(self, index: int) -> float:
-        """When the row with this index (the first is 0) is there; infinite if it never is."""
+        """Time of the row with this index (the first is 0); infinite if there is no such row."""
         wanted, before = float(index + 1), 0.0
         if self.repeats:
             rounds = max(0, floor((wanted - _ROUNDING) / self._round_rows))
@@ -177,7 +177,7 @@ class Curve:
 
     @property
     def total(self) -> float:
-        """Rows it brings in all; infinite if it goes on."""
+        """Total number of rows; infinite if the curve repeats."""
         return inf if self.repeats else sum(piece.rows for piece in self.pieces)
 
     @property
@@ -189,7 +189,7 @@ class Curve:
         return sum(piece.seconds for piece in self.pieces)
 
     def integral(self, seconds: float) -> float:
-        """Rows brought after so many seconds, also parts of one."""
+        """Rows after so many seconds, including fractions."""
         rows = 0.0
         if self.repeats:
             rounds, seconds = divmod(seconds, self._round_seconds)
@@ -202,7 +202,7 @@ class Curve:
 
 
 def parse_curve(text: str) -> Curve:
-    """The curve a text describes."""
+    """The curve that a text describes."""
     parts = [part.split() for part in text.split(";")]
     repeats = parts[-1] == ["repeat"]
     return Curve(tuple(_piece(words, text) for words in (parts[:-1] if repeats else parts)), repeats)
@@ -221,7 +221,7 @@ def _piece(words: list[str], text: str) -> Piece:
 
 
 _SHAPES = {"constant": (1,), "ramp": (2,), "sine": (3,), "day": (2, 3), "spikes": (4,)}
-"""How many numbers follow the name."""
+"""Allowed numbers of arguments of each shape."""
 
 
 def _shape(name: str, numbers: list[float], seconds: float) -> CurveShape:

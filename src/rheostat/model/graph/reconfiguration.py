@@ -8,7 +8,7 @@ from rheostat.model.graph.deployment import Deployment, Replicas
 
 
 class ChangeKind(StrEnum):
-    """What happens to an operator [EDRP 3.3]."""
+    """Kinds of changes of an operator [EDRP 3.3]."""
 
     SCALE_OUT = "scale-out"
     SCALE_IN = "scale-in"
@@ -17,7 +17,7 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One operator goes from one multiset of nodes to another."""
+    """Change of one operator from one multiset of nodes to another."""
 
     operator: str
     before: Replicas
@@ -26,7 +26,7 @@ class Change:
     """𝒱: the wanted one."""
 
     def __post_init__(self) -> None:
-        """Refuses a change that changes nothing."""
+        """Rejects a change that changes nothing."""
         if self.before == self.after:
             raise ValueError(f"operator {self.operator} stays on {self.before}: that is no change")
 
@@ -61,14 +61,14 @@ class Reconfiguration:
     changes: tuple[Change, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuses two changes of one operator."""
+        """Rejects two changes of one operator."""
         names = [change.operator for change in self.changes]
         if names != sorted(set(names)):
             raise ValueError(f"need each operator once, in order, got {names}")
 
     @classmethod
     def between(cls, current: Deployment, wanted: Deployment) -> Self:
-        """Whatever differs. Both must deploy the same operators."""
+        """The changes between two deployments of the same operators."""
         before, after = dict(current.items()), dict(wanted.items())
         if before.keys() != after.keys():
             raise ValueError(f"these deploy different operators: {sorted(before.keys() ^ after.keys())}")
@@ -76,7 +76,7 @@ class Reconfiguration:
         return cls(tuple(Change(name, before[name], after[name]) for name in differing))
 
     def apply(self, current: Deployment) -> Deployment:
-        """The deployment after the changes; each must start from where its operator is."""
+        """The deployment after the changes; each must start from the current replicas of its operator."""
         placed = dict(current.items())
         for change in self.changes:
             if placed.get(change.operator) != change.before:

@@ -12,16 +12,16 @@ from random import Random
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """Where a node is in the latency space, in milliseconds of round trip."""
+    """Position of a node in the latency space, in milliseconds of round trip."""
 
     position: tuple[float, ...] = (0.0, 0.0)
     height: float = 0.1
     """Delay of the node's own access link; it counts towards every distance."""
     error: float = 1.0
-    """Relative error the node expects of its estimates; 1 is knowing nothing."""
+    """Relative error that the node expects of its estimates; 1 if it knows nothing."""
 
     def __post_init__(self) -> None:
-        """Refuses what is no place."""
+        """Rejects an invalid position."""
         if not all(isfinite(x) for x in (*self.position, self.height, self.error)):
             raise ValueError(f"a coordinate needs finite numbers, got {self}")
         if not self.position or self.height < 0 or self.error < 0:
@@ -41,24 +41,24 @@ class Coordinate:
 
 @dataclass(frozen=True, slots=True)
 class Vivaldi:
-    """The rule by which a coordinate moves when a round trip was measured."""
+    """Update rule of a coordinate after a measured round trip."""
 
     step: float = 0.25
-    """c_c: how far to move towards the place that would explain the measurement."""
+    """c_c: fraction of the way towards the position that would explain the measurement."""
     error_weight: float = 0.25
-    """c_e: how much a measurement changes the expected error."""
+    """c_e: weight of a measurement in the expected error."""
     least_height: float = 0.1
-    """An access link is never free, and a height of 0 could never grow again."""
+    """Least height: an access link is never free, and a height of 0 could never grow again."""
 
     def __post_init__(self) -> None:
-        """Refuses steps that overshoot."""
+        """Rejects steps that overshoot."""
         if not (0 < self.step <= 1 and 0 < self.error_weight <= 1 and self.least_height > 0):
             raise ValueError(f"need 0 < step <= 1, 0 < error_weight <= 1, least_height > 0, got {self}")
 
     def moved(self, own: Coordinate, remote: Coordinate, round_trip_ms: float, random: Random) -> Coordinate:
         """The own coordinate after a round trip to a remote node was measured.
 
-        `random` only chooses the way out when both are in the same place.
+        `random` only chooses the direction if both have the same position.
         """
         if not (isfinite(round_trip_ms) and round_trip_ms > 0):
             raise ValueError(f"a round trip takes finite time > 0, got {round_trip_ms}")
@@ -70,7 +70,7 @@ class Vivaldi:
         return replace(self._pushed(own, remote, push, random), error=error)
 
     def _pushed(self, own: Coordinate, remote: Coordinate, push: float, random: Random) -> Coordinate:
-        """Away from the remote node (push > 0) or towards it, along the line between them; heights add as they do."""
+        """The coordinate pushed away from the remote node (push > 0) or towards it, on their line; heights add up."""
         line = [a - b for a, b in zip(own.position, remote.position, strict=True)]
         apart = hypot(*line)
         if apart == 0:

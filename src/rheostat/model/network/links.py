@@ -21,7 +21,7 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class LinkQuality:
-    """What a link offers, and what every link offers unless it says otherwise."""
+    """Quality of a link; also used as the default for all links."""
 
     delay_ms: float = 0.0
     """d_(u,v): one-way network delay."""
@@ -35,7 +35,7 @@ class LinkQuality:
     """B_(u,v): tuples per second it can carry."""
 
     def mistakes(self, where: tuple[str | int, ...] = ()) -> list[Mistake]:
-        """Numbers that are none, or out of range."""
+        """Invalid numbers of this quality."""
         found = []
         for name in ("delay_ms", "price"):
             value = getattr(self, name)
@@ -53,7 +53,7 @@ class LinkQuality:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A physical link between two nodes; it works both ways unless it says otherwise."""
+    """A physical link between two nodes, by default in both directions."""
 
     source: str
     target: str
@@ -80,7 +80,7 @@ class Network:
 
     @classmethod
     def uniform(cls, delays_ms: Matrix, default: LinkQuality) -> "Network":
-        """The given delays, everything else as the default says."""
+        """The network with the given delays and the default for everything else."""
         shape = delays_ms.shape
         return cls(
             np.array(delays_ms, dtype=float),
@@ -92,7 +92,7 @@ class Network:
 
     @classmethod
     def routed(cls, size: int, links: Sequence[tuple[int, int, LinkQuality]]) -> "Network":
-        """The logical links that shortest-path routing makes of directed physical ones; unreachable pairs are inf."""
+        """The logical links of shortest-path routing over directed physical ones; unreachable pairs have delay inf."""
         direct = {field.name: np.full((size, size), _NO_LINK[field.name]) for field in fields(cls)}
         for u, v, quality in links:
             if quality.delay_ms <= direct["delay_ms"][u, v]:
@@ -115,7 +115,7 @@ _COMBINE = {
 def _predecessors(direct_ms: Matrix) -> NDArray[np.int32]:
     """Entry [s, v] is the node before v on the shortest path from s."""
     rows, columns = np.nonzero(np.isfinite(direct_ms))
-    # A link of delay 0 is a link all the same; the sparse graph would take a plain 0 for none.
+    # A link of delay 0 is a link all the same; the sparse graph would read a plain 0 as no link.
     weights = np.maximum(direct_ms[rows, columns], 1e-12)
     graph = csr_matrix((weights, (rows, columns)), shape=direct_ms.shape)
     _, predecessors = dijkstra(graph, return_predecessors=True)

@@ -10,9 +10,9 @@ from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node, 
 
 
 def with_node(known: Infrastructure, node: Node) -> Infrastructure:
-    """With one node more.
+    """The infrastructure with one more node.
 
-    It is as far from the others as the first node of its region is; between the two lies the default link.
+    The new node is as far from the others as the first node of its region; these two are joined by the default link.
     """
     nodes = (*known.nodes, node)
     twin = next((i for i, other in enumerate(known.nodes) if other.region == node.region), 0)
@@ -41,7 +41,7 @@ def with_only(known: Infrastructure, names: Collection[str]) -> Infrastructure:
 
 
 def kinds_of(infrastructure: Infrastructure) -> tuple[Node, ...]:
-    """One kind of node for everything the infrastructure has that differs in more than name and region."""
+    """One sample node for each kind of node, that is, for nodes that differ in more than name and region."""
     kinds: dict[Node, Node] = {}
     for node in infrastructure.nodes:
         plain = replace(node, name="kind", region="")

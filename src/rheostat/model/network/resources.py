@@ -31,23 +31,23 @@ class Node:
     executors_per_slot: int = 1
     """EPS_max: replicas a worker process can hold."""
     speedup: float = 1.0
-    """S_u: how much faster than the reference processor."""
+    """S_u: speed relative to the reference processor."""
     availability: float = 1.0
     """A_u: probability that it is up."""
     price_per_hour: float = 0.0
-    """What renting it costs, in $ per hour, used or not."""
+    """Rent in $ per hour, used or not."""
     region: str = ""
-    """Where it is; a region manager looks after the nodes of one region."""
+    """Region of the node; a region manager manages the nodes of one region."""
     spawn_seconds: float = 0.5
     """t_s,u: time to start a replica."""
 
     @property
     def capacity(self) -> float:
-        """How many units of resources its replicas may take together."""
+        """Units of resources for all its replicas together."""
         return float(self.worker_slots * self.executors_per_slot) if self.resources is None else self.resources
 
     def mistakes(self, where: tuple[str | int, ...] = ()) -> list[Mistake]:
-        """What is wrong with this node by itself."""
+        """Mistakes of this node by itself."""
         found = []
         if not self.name or self.name != self.name.strip():
             found.append(Mistake((*where, "name"), f"the name {self.name!r} is empty or padded", "write a plain name"))
@@ -69,7 +69,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class StoreAccess:
-    """How the nodes reach the DataStore that code and state travel through [EDRP 3.3, Table II]."""
+    """Access of the nodes to the DataStore through which code and state move [EDRP 3.3, Table II]."""
 
     at: str | None = None
     """The node it runs on; delays and rates are then those of the network. None: the same for every node."""
@@ -81,7 +81,7 @@ class StoreAccess:
     """r_(u,LS) = r_(LS,u): the local swapping area. Not given in the paper; an ordinary solid-state disk is assumed."""
 
     def mistakes(self, where: tuple[str | int, ...] = ()) -> list[Mistake]:
-        """Numbers that are none, or out of range."""
+        """Invalid numbers of this access."""
         found = []
         if not (isfinite(self.delay_ms) and self.delay_ms >= 0):
             what = f"{self.delay_ms} is not a finite number >= 0"
@@ -100,11 +100,11 @@ class DelayMatrix:
 
     @classmethod
     def of(cls, delays_ms: ArrayLike) -> Self:
-        """From anything numpy takes for a matrix."""
+        """Matrix from any array-like value."""
         return cls(tuple(tuple(row) for row in np.asarray(delays_ms, dtype=float).tolist()))
 
     def mistakes(self, size: int) -> list[Mistake]:
-        """A wrong shape, or entries that are no delays."""
+        """Mistakes of the matrix: a wrong shape, or invalid entries."""
         place = ("delays_ms",)
         if len(self.rows) != size or any(len(row) != size for row in self.rows):
             what = f"the matrix has {len(self.rows)} rows of {sorted({len(row) for row in self.rows})} entries"
@@ -119,21 +119,21 @@ class DelayMatrix:
 
 @dataclass(frozen=True)
 class Infrastructure:
-    """G_res: nodes and what lies between them."""
+    """G_res: nodes and the network between them."""
 
     name: str
     nodes: tuple[Node, ...]
     links: tuple[Link, ...] = ()
     """Physical links; paths between all nodes are found by shortest-path routing."""
     delays_ms: DelayMatrix | None = None
-    """Delays between all nodes, if they are known as such; then there are no links."""
+    """Delays between all nodes, if given directly; then there are no links."""
     default_link: LinkQuality = LinkQuality()
-    """What a link offers that is not said otherwise."""
+    """Quality of a link where the link itself does not say otherwise."""
     store: StoreAccess = StoreAccess()
-    """How nodes reach the DataStore."""
+    """Access of the nodes to the DataStore."""
 
     def __post_init__(self) -> None:
-        """Refuses an infrastructure that contradicts itself, naming every mistake."""
+        """Rejects an infrastructure that contradicts itself, and lists every mistake."""
         found = self._mistakes()
         if not found and self.links:
             found = self._cut_off()
@@ -228,7 +228,7 @@ class Infrastructure:
         return float(self.network.transfer_mbps[self.index[self.store.at], self.index[node]])
 
     def mistakes_of(self, application: Application) -> list[Mistake]:
-        """Pins and candidates of an application that are not nodes here."""
+        """Pins and candidates of an application that are not nodes of this infrastructure."""
         found = []
         for i, operator in enumerate(application.operators):
             if operator.pin is not None and operator.pin not in self.index:

@@ -15,7 +15,7 @@ from rheostat.model.quality.qos import NetworkMetric
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a deployment is worth: every figure the papers define."""
+    """All figures of a deployment that the papers define."""
 
     response_time_ms: float
     critical_path: tuple[str, ...]
@@ -31,19 +31,19 @@ class Evaluation:
     saturated: tuple[str, ...]
     """Operators whose replicas cannot keep up with their load."""
     overloaded_nodes: dict[str, tuple[float, float]]
-    """Nodes that hold more than they can: use and capacity."""
+    """Overloaded nodes with their use and capacity."""
     overloaded_links: dict[tuple[str, str], tuple[float, float]]
-    """Paths that carry more than they can: load and bandwidth in tuples per second."""
+    """Overloaded paths with their load and bandwidth in tuples per second."""
     downtime_seconds: float = 0.0
     reconfiguration: Reconfiguration = Reconfiguration()
 
     @property
     def fits(self) -> bool:
-        """Whether every node and every link can carry its share."""
+        """Whether no node and no link is overloaded."""
         return not self.overloaded_nodes and not self.overloaded_links
 
     def metrics(self, network: NetworkMetric = NetworkMetric.TRAFFIC) -> Metrics:
-        """What an objective weighs."""
+        """The metrics that an objective weighs."""
         chosen = {
             NetworkMetric.TRAFFIC: self.traffic_tps,
             NetworkMetric.USAGE: self.network_usage,

@@ -13,19 +13,19 @@ from rheostat.model.quality.qos import NetworkMetric
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """The figures an objective weighs."""
+    """Metrics that an objective weighs."""
 
     response_time_ms: float
     availability: float = 1.0
     cost_per_hour: float = 0.0
     downtime_seconds: float = 0.0
     network: float = 0.0
-    """T, N or EE: the one the objective asks for."""
+    """T, N or EE, as the objective chooses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a deployment must keep, whatever it is weighed by [EDRP, eq. 15-17]."""
+    """Bounds that a deployment must keep, independent of the weights [EDRP, eq. 15-17]."""
 
     response_time_ms: float = inf
     """R_max."""
@@ -34,10 +34,10 @@ class Bounds:
     downtime_seconds: float = inf
     """T_D,max."""
     availability: float = 0.0
-    """Not below."""
+    """Lower bound of the availability."""
 
     def broken_by(self, metrics: Metrics, tolerance: float = 1e-9) -> tuple[str, ...]:
-        """Which bounds a deployment breaks, in words."""
+        """The bounds that a deployment breaks, in words."""
         found = [
             f"{name} {value:g} exceeds {bound:g}"
             for name, value, bound in (
@@ -52,7 +52,7 @@ class Bounds:
         return tuple(found)
 
     def mistakes(self, where: tuple[str | int, ...] = ("bounds",)) -> list[Mistake]:
-        """Bounds that nothing can keep, or that are no numbers."""
+        """Invalid bounds."""
         found = [
             Mistake((*where, name), f"{getattr(self, name)} is not a number > 0", "write a number > 0")
             for name in ("response_time_ms", "cost_per_hour", "downtime_seconds")
@@ -66,7 +66,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class EdrpObjective:
-    """A cost to minimise: response time, cost and downtime, each by its bound."""
+    """A cost to minimise: response time, cost and downtime, each normalised by its bound."""
 
     response_time: float = 0.5
     """w_r."""
@@ -75,10 +75,10 @@ class EdrpObjective:
     downtime: float = 0.0
     """w_d."""
     bounds: Bounds = Bounds()
-    """The bounds are the normalisers, too."""
+    """The bounds; they also are the normalisers."""
 
     def __post_init__(self) -> None:
-        """Refuses weights that are none and a weighed metric without its normaliser."""
+        """Rejects invalid weights, and a weighed metric without its normaliser."""
         found = (
             weight_mistakes({"response_time": self.response_time, "cost": self.cost, "downtime": self.downtime})
             + self.bounds.mistakes()
@@ -96,7 +96,7 @@ class EdrpObjective:
             raise InvalidModel("objective", found)
 
     def cost_of(self, metrics: Metrics) -> float:
-        """F, the smaller the better [EDRP, eq. 12]."""
+        """F, smaller is better [EDRP, eq. 12]."""
         terms = (
             (self.response_time, metrics.response_time_ms, self.bounds.response_time_ms),
             (self.cost, metrics.cost_per_hour, self.bounds.cost_per_hour),
@@ -107,18 +107,18 @@ class EdrpObjective:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The least and the greatest value a metric can take: ODP's X_min and X_max."""
+    """Least and greatest value of a metric: ODP's X_min and X_max."""
 
     least: float
     greatest: float
 
     def __post_init__(self) -> None:
-        """Refuses a range that is none."""
+        """Rejects an invalid range."""
         if not (isfinite(self.least) and isfinite(self.greatest) and self.least <= self.greatest):
             raise ValueError(f"need finite least <= greatest, got {self.least} and {self.greatest}")
 
-    def how_low(self, value: float) -> float:
-        """1 at the least, 0 at the greatest; 1 if there is no choice."""
+    def normalised(self, value: float) -> float:
+        """The value scaled to 1 at the least and 0 at the greatest; 1 if both are equal."""
         width = self.greatest - self.least
         return (self.greatest - value) / width if width > 0 else 1.0
 
@@ -144,7 +144,7 @@ class OdpObjective:
     bounds: Bounds = Bounds()
 
     def __post_init__(self) -> None:
-        """Refuses weights that are none."""
+        """Rejects invalid weights."""
         found = (
             weight_mistakes(
                 {"response_time": self.response_time, "availability": self.availability, "network": self.network}
@@ -164,17 +164,17 @@ class OdpObjective:
         """
         utility = 0.0
         if self.response_time > 0:
-            utility += self.response_time * _known(self.response_time_range, "response_time").how_low(
+            utility += self.response_time * _known(self.response_time_range, "response_time").normalised(
                 metrics.response_time_ms
             )
         if self.availability > 0:
             known = _known(self.availability_range, "availability")
             logs = Range(log(known.least), log(known.greatest))
-            # How high is how low of the negative, but for the case of no choice.
+            # Larger is better here, so the direction is the opposite of `Range.normalised`.
             width = logs.greatest - logs.least
             utility += self.availability * ((log(metrics.availability) - logs.least) / width if width > 0 else 1.0)
         if self.network > 0:
-            utility += self.network * _known(self.network_range, "network").how_low(metrics.network)
+            utility += self.network * _known(self.network_range, "network").normalised(metrics.network)
         return utility
 
 
@@ -182,7 +182,7 @@ Objective = EdrpObjective | OdpObjective
 
 
 def weight_mistakes(weights: dict[str, float], where: tuple[str | int, ...] = ("weights",)) -> list[Mistake]:
-    """Weights that are negative, no numbers, or do not sum to 1."""
+    """Invalid weights: negative, not numbers, or not summing to 1."""
     found = [
         Mistake((*where, name), f"{value} is not a weight", "write a number from 0 to 1")
         for name, value in weights.items()
@@ -196,5 +196,5 @@ def weight_mistakes(weights: dict[str, float], where: tuple[str | int, ...] = ("
 
 def _known(known: Range | None, name: str) -> Range:
     if known is None:
-        raise ValueError(f"{name} is weighed but its normaliser is not known: set {name}_range, or let a planner do it")
+        raise ValueError(f"{name} is weighed but its normaliser is not known: set {name}_range, or use a planner")
     return known

@@ -1,4 +1,4 @@
-"""An application on an infrastructure in a given deployment, as flat arrays the formulas can sum over.
+"""Application, infrastructure and deployment as flat arrays, over which the formulas sum.
 
 A replica row stands for 𝒰(u) replicas of one operator on one node, a pair row for one pair of nodes that a stream
 runs between. With all rows of all operators (streams) in one array each, a metric is a gather and a reduction: no
@@ -32,16 +32,16 @@ class GroupedRows:
 
 @dataclass(frozen=True)
 class Placed:
-    """The argument of every formula in `qos`."""
+    """A deployed application, the argument of every formula in `qos`."""
 
     application: Application
     infrastructure: Infrastructure
     deployment: Deployment
     hop_ms: float = 0.0
-    """What a hop between two queries costs, for every stream that does not stay inside a fragment."""
+    """Price of a hop between two queries in ms, for every stream that leaves a fragment."""
 
     def __post_init__(self) -> None:
-        """Refuses a deployment of something else or on something else."""
+        """Rejects a deployment that does not fit the application or the infrastructure."""
         if found := self.deployment.mistakes(self.application, self.infrastructure.index):
             raise InvalidModel("deployment", found)
 
@@ -126,7 +126,7 @@ class Placed:
 
     @cached_property
     def hops(self) -> Values:
-        """What every stream pays for leaving its query, in milliseconds."""
+        """Milliseconds that every stream pays for leaving its query."""
         if not self.hop_ms:
             return np.zeros(len(self.application.streams))
         fused = fused_streams(self.application, self.deployment)

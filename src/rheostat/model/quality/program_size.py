@@ -12,7 +12,7 @@ from rheostat.model.graph.application import Application, Operator
 
 @dataclass(frozen=True, slots=True)
 class ProgramSize:
-    """Variables of a placement program."""
+    """Number of variables of a placement program."""
 
     operator_variables: int
     """x: one per operator and way to deploy it."""
@@ -21,7 +21,7 @@ class ProgramSize:
 
     @property
     def total(self) -> int:
-        """All of them, as Table IV of EDRP counts."""
+        """All variables, as Table IV of EDRP counts them."""
         return self.operator_variables + self.stream_variables
 
 

@@ -102,7 +102,7 @@ def cost_per_hour(placed: Placed) -> float:
 
 
 class NetworkMetric(StrEnum):
-    """The Z of ODP's network-related utility: what flows, weighted by the distance it flows over."""
+    """The Z of ODP's network-related utility: tuples, weighted by the distance they travel."""
 
     TRAFFIC = "traffic"
     USAGE = "usage"
@@ -157,7 +157,7 @@ def link_loads_tps(placed: Placed) -> tuple[Indices, Indices, Values]:
 
 
 def all_paths(placed: Placed) -> Iterable[tuple[str, ...]]:
-    """Every source-sink path, one by one: for checking on small graphs, there may be exponentially many."""
+    """Every source-sink path, one by one: for checks on small graphs, since there may be exponentially many."""
     application = placed.application
     stack: list[tuple[str, ...]] = [(name,) for name in application.flow if not application.inputs[name]]
     while stack:
@@ -169,7 +169,7 @@ def all_paths(placed: Placed) -> Iterable[tuple[str, ...]]:
 
 
 def _completion_times(placed: Placed) -> dict[str, float]:
-    """When a tuple is through an operator, by the longest way there."""
+    """Time at which a tuple has passed each operator, by the longest path."""
     latencies, delays = operator_latencies_ms(placed), _by_ends(placed)
     finished: dict[str, float] = {}
     for name in placed.application.flow:
@@ -184,5 +184,5 @@ def _by_ends(placed: Placed) -> dict[tuple[str, str], float]:
 
 
 def _over_pairs(placed: Placed, reduce: np.ufunc, values: NDArray[np.float64]) -> Values:
-    """Reduces the pair rows of every stream to one number."""
+    """Reduction of the pair rows of every stream to one number."""
     return np.asarray(reduce.reduceat(values, placed.pairs.starts)) if len(values) else np.empty(0)

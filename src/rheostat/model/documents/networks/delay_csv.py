@@ -26,7 +26,7 @@ class _Line:
 
 
 def read_delay_matrix(path: Path) -> Infrastructure:
-    """The infrastructure in a CSV file; its nodes are ordinary ones, its name is that of the file."""
+    """The infrastructure in a CSV file; its nodes have default settings, its name is that of the file."""
     lines = _lines(text_of(path), str(path))
     if not lines or len(lines[0].cells) == 0:
         raise InvalidDocument([Located(str(path), 1, "this is no table of delays", _FORM)])
@@ -54,7 +54,7 @@ def _lines(text: str, file: str) -> list[_Line]:
 
 
 def _header_mistakes(header: _Line, rows: list[_Line], file: str) -> list[Located]:
-    """Names of columns that are none; and a table that has other rows than columns is something else."""
+    """Mistakes in the header: unnamed or repeated columns, or rows and columns with different names."""
     found = []
     for column, name in enumerate(header.cells):
         if not name:

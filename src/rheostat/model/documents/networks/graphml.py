@@ -31,7 +31,7 @@ class Edge:
 
 @dataclass(slots=True)
 class Graph:
-    """What a file declares, in its order."""
+    """Nodes and edges of a file, in its order."""
 
     vertices: list[Vertex] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
@@ -58,7 +58,7 @@ def parse_graphml(text: str, file: str) -> Graph:
 
 
 class _Reader:
-    """Collects nodes, edges and their data as the parser comes by them."""
+    """Collects nodes, edges and their data from the parser's events."""
 
     def __init__(self, file: str) -> None:
         self.graph = Graph()
@@ -72,12 +72,12 @@ class _Reader:
         self._text = ""
 
     def refuse_doctype(self, *_: object) -> None:
-        """Entities can blow a document up or reach into the file system; no GraphML needs them."""
+        """Rejects a DOCTYPE: entities can expand without limit or read other files, and no GraphML needs them."""
         line = self.parser.CurrentLineNumber
         raise InvalidDocument([Located(self._file, line, "a DOCTYPE is not read", "remove the <!DOCTYPE ...>")])
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
+        """Handles the start of an element."""
         tag, line = tag.rpartition(":")[2], self.parser.CurrentLineNumber
         if tag == "graphml":
             self.is_graphml = True
@@ -96,12 +96,12 @@ class _Reader:
             self._key, self._text = self._names.get(attributes.get("key", "")), ""
 
     def characters(self, text: str) -> None:
-        """Text inside an element."""
+        """Collects text inside an element."""
         if self._key is not None:
             self._text += text
 
     def end(self, tag: str) -> None:
-        """An element ends."""
+        """Handles the end of an element."""
         tag = tag.rpartition(":")[2]
         if tag == "data" and self._key is not None:
             if self._open is not None:

@@ -20,10 +20,10 @@ EARTH_RADIUS_KM = 6371.0
 
 
 def read_topology(path: Path, *, largest_part: bool = False) -> Infrastructure:
-    """The infrastructure in a GraphML file; its nodes are ordinary ones, its name is that of the file.
+    """The infrastructure in a GraphML file; its nodes have default settings, its name is that of the file.
 
-    Nodes without a place and parts that are cut off are refused. With `largest_part` nodes without a place are left
-    out, and of what remains the largest connected part is taken.
+    Nodes without coordinates and disconnected parts are rejected. With `largest_part`, nodes without coordinates are
+    left out, and only the largest connected part of the rest is used.
     """
     graph = parse_graphml(text_of(path), str(path))
     if largest_part:
@@ -48,13 +48,13 @@ def read_topology(path: Path, *, largest_part: bool = False) -> Infrastructure:
 
 
 def _located(mistake: Mistake, graph: Graph, file: str) -> Located:
-    """What only the model sees, such as a part that directed edges lead into but not out of."""
+    """A mistake that only the model finds, such as a part with directed edges into it but none out, with its line."""
     vertex = graph.vertices[int(mistake.where[1])] if mistake.where[0] == "nodes" else graph.vertices[0]
     return Located(file, vertex.line, mistake.what, mistake.remedy)
 
 
 def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """How far it is from one (latitude, longitude) to another, in degrees, by the haversine formula.
+    """Distance in km between two points (latitude, longitude) in degrees, by the haversine formula.
 
     >>> round(great_circle_km((40.71427, -74.00597), (41.85003, -87.65005)))
     1146
@@ -65,7 +65,7 @@ def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
 
 
 def _place(vertex: Vertex) -> tuple[float, float] | None:
-    """Latitude and longitude; None if they are not given or nowhere on the globe."""
+    """Latitude and longitude; None if they are missing or not on the globe."""
     try:
         latitude, longitude = float(vertex.data["Latitude"]), float(vertex.data["Longitude"])
     except (KeyError, ValueError):
@@ -75,7 +75,7 @@ def _place(vertex: Vertex) -> tuple[float, float] | None:
 
 
 def _names(graph: Graph) -> dict[str, str]:
-    """Labels as names; where a label is missing the id, where it is not the only one both."""
+    """Labels as names; the id if the label is missing, both if the label is not unique."""
     labels = {vertex.id: vertex.data.get("label", "").strip() or vertex.id.strip() for vertex in graph.vertices}
     often = Counter(labels.values())
     names = {id_: label if often[label] == 1 else f"{label} ({id_})" for id_, label in labels.items()}
@@ -110,7 +110,7 @@ def _unknown_ends(edge: Edge, known: set[str], file: str) -> list[Located]:
 
 
 def _cut_off(graph: Graph, file: str) -> list[Located]:
-    """The first node of each part that is not joined with the first node of all."""
+    """Mistake for the first node of each part that is not connected with the first node of the graph."""
     first = graph.vertices[0]
     return [
         Located(file, part[0].line, f"no edges lead from {_label(first)!r} to {_label(part[0])!r}", "add an edge")
@@ -124,7 +124,7 @@ def _label(vertex: Vertex) -> str:
 
 
 def _parts(graph: Graph) -> list[list[Vertex]]:
-    """The connected parts, directions left aside, in the order of their first nodes."""
+    """The connected parts, ignoring directions, in the order of their first nodes."""
     part = {vertex.id: vertex.id for vertex in graph.vertices}
 
     def root(id_: str) -> str:
@@ -141,7 +141,7 @@ def _parts(graph: Graph) -> list[list[Vertex]]:
 
 
 def _largest_part(graph: Graph) -> Graph:
-    """The largest connected part of the nodes that have a place."""
+    """The largest connected part of the nodes that have coordinates."""
     placed = {vertex.id for vertex in graph.vertices if _place(vertex) is not None}
     rest = _within(graph, placed)
     return _within(rest, {vertex.id for vertex in max(_parts(rest), key=len, default=[])})

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from rheostat.errors import Mistake
 from rheostat.model.documents.shapes.application_shape import ApplicationShape, OperatorShape
 from rheostat.model.documents.shapes.latency_shape import latency_mistakes
-from rheostat.model.documents.text.mend import covered
-from rheostat.model.documents.text.word_guess import probable
+from rheostat.model.documents.text.mend import already_reported
+from rheostat.model.documents.text.word_guess import closest_word
 from rheostat.model.documents.text.written import Path
 from rheostat.model.graph.application import Operator
 from rheostat.model.graph.flow_order import edge_mistakes, reach_mistakes, repeated_names
@@ -19,7 +19,7 @@ Told = dict[Path, Mistake]
 
 
 def application_mistakes(shape: ApplicationShape, told: Told) -> list[Mistake]:
-    """Everything that is wrong with it, apart from what was told already."""
+    """Every mistake of the application, except those reported already."""
     names = [operator.name for operator in shape.operators]
     edges = [(stream.source, stream.target) for stream in shape.streams]
     found = [m for i, operator in enumerate(shape.operators) for m in _operator_mistakes(operator, i, told)]
@@ -43,7 +43,7 @@ def _operator_mistakes(shape: OperatorShape, position: int, told: Told) -> list[
 
 
 def _kind_is_unknown(shape: OperatorShape, position: int, told: Told) -> bool:
-    return covered(("operators", position, "kind"), told) and "kind" not in shape.model_fields_set
+    return already_reported(("operators", position, "kind"), told) and "kind" not in shape.model_fields_set
 
 
 def _is_import_path(code: str) -> bool:
@@ -52,12 +52,12 @@ def _is_import_path(code: str) -> bool:
 
 
 def _reach_mistakes(shape: ApplicationShape, told: Told) -> list[Mistake]:
-    """Operators that no source reaches, told once per cause."""
+    """Operators that no source reaches, reported once per cause."""
     positions: dict[str, int] = {}
     for i, operator in enumerate(shape.operators):
         positions.setdefault(operator.name, i)
     names = list(positions)
-    # Of an operator whose kind or whose name cannot be read nothing is said: it may be a source.
+    # An operator whose kind or name cannot be read is not reported: it may be a source.
     free = {n for n, i in positions.items() if _kind_is_unknown(shape.operators[i], i, told) or _unnamed(i, told)}
     kinds = {name: "source" if name in free else shape.operators[i].kind.value for name, i in positions.items()}
     edges, excused = _probable_edges(shape, told, names)
@@ -79,17 +79,17 @@ def _unnamed(position: int, told: Told) -> bool:
 def _probable_edges(
     shape: ApplicationShape, told: Told, names: Sequence[str]
 ) -> tuple[list[tuple[str, str]], frozenset[str]]:
-    """The streams with misspelled ends mended, and the operators that need no second word if no source reaches them.
+    """The streams with misspelled ends corrected, and the operators not to be reported if no source reaches them.
 
-    What has an input is cut off only because something before it is, which is told there; and a stream that leads
-    to an unknown operator may have been meant for any operator without input.
+    An operator with an input is cut off only because of an earlier one, which is reported there; and a stream that
+    leads to an unknown operator may have been meant for any operator without input.
     """
     edges: list[tuple[str, str]] = []
     excused: set[str] = set()
     for i, stream in enumerate(shape.streams):
         unread = ("streams", i) in told
-        source = None if unread else probable(stream.source, names)
-        target = None if unread else probable(stream.target, names)
+        source = None if unread else closest_word(stream.source, names)
+        target = None if unread else closest_word(stream.target, names)
         excused.update(names if target is None else [target])
         if source is not None and target is not None and source != target:
             edges.append((source, target))

@@ -14,7 +14,7 @@ Parameter = str | int | float | bool
 
 
 def _argument(value: Any) -> Parameter:
-    """A value that can be handed to a function; strictly one of the plain types."""
+    """Validates an argument of a function: one of the plain types."""
     if isinstance(value, str | int | float):
         return value
     remedy = "write a text, a number, true or false"
@@ -33,23 +33,23 @@ class OperatorShape(Shape):
     output_mode: Annotated[OutputMode, Field(strict=False)] = OutputMode.APPEND
     """append, or update where rows replace earlier rows of the same key."""
     min_replicas: Count = 1
-    """Never fewer."""
+    """Least number of replicas."""
     max_replicas: Count = 1
-    """Never more."""
+    """Greatest number of replicas."""
     pin: str | None = None
     """The only node it may run on, if it is pinned."""
     candidates: Names = Field([])
-    """Nodes it may run on; all if there are none here."""
+    """Nodes it may run on; all nodes if empty."""
     resources: Amount = 1.0
-    """What one replica takes of a node's capacity."""
+    """Units of a node's capacity that one replica takes."""
     cost_per_hour: Amount = 1.0
     """Price of a unit of resources for one replica, in $ per hour."""
     code_bytes: Size = 0
-    """What a node that has never run it must download."""
+    """Bytes of code that a node downloads before it runs the operator for the first time."""
     state_bytes: Size = 0
     """Size of the whole state, all replicas together."""
     latency: LatencyShape | None = None
-    """How long a tuple takes, given the load of one replica."""
+    """Latency model: time of a tuple, given the load of one replica."""
     rate_tps: Amount = 0.0
     """Tuples per second that a source emits."""
     code: str = Field("", json_schema_extra={"pattern": r"^[^:]+:[^:]+$"})
@@ -57,7 +57,7 @@ class OperatorShape(Shape):
     event_time: str = ""
     """Column of its output that holds the event time."""
     watermark_seconds: Amount | None = None
-    """How late its input may be."""
+    """Allowed lateness of its input, in seconds."""
     parameters: dict[
         str,
         Annotated[Any, BeforeValidator(_argument), WithJsonSchema({"type": ["string", "number", "boolean"]})],
@@ -65,7 +65,7 @@ class OperatorShape(Shape):
     """Arguments for the function."""
 
     def value(self) -> Operator:
-        """The operator; its own mistakes are for the application to tell."""
+        """The operator; the application reports its mistakes."""
         return Operator(
             latency=Constant() if self.latency is None else latency_of(self.latency),
             **self.plain_fields(),
@@ -79,18 +79,18 @@ class OperatorShape(Shape):
 
 
 class StreamShape(Shape):
-    """What flows from one operator to the next."""
+    """A stream from one operator to the next."""
 
     source: str = Field(alias="from", examples=["parser"])
     """Name of the operator that produces it."""
     target: str = Field(alias="to", examples=["count"])
     """Name of the operator that consumes it."""
     grouping: Annotated[Grouping, Field(strict=False)] = Grouping.SHUFFLE
-    """Which replica gets a tuple: shuffle, key, broadcast or single."""
+    """Distribution of tuples over replicas: shuffle, key, broadcast or single."""
     selectivity: Amount = 1.0
     """Tuples on this stream per tuple that its producer receives."""
     rate_tps: Amount | None = None
-    """Tuples per second where they are known or fixed; then the selectivity does not count."""
+    """Tuples per second, if known or fixed; the selectivity is ignored then."""
 
     def value(self) -> Stream:
         """The stream."""
@@ -98,7 +98,7 @@ class StreamShape(Shape):
 
 
 def _arrow(value: Any) -> Any:
-    """The short form `a -> b` as the long one."""
+    """Expands the short form `a -> b`."""
     if not isinstance(value, str):
         return value
     ends = [end.strip() for end in value.split("->")]
@@ -113,16 +113,16 @@ class ApplicationShape(Shape):
 
     kind: Literal["application"]
     name: str = Field(examples=["word-count"])
-    """What it is called."""
+    """Name of the application."""
     operators: list[OperatorShape] = Field(examples=[[]])
-    """What is done with the data."""
+    """The operators."""
     streams: list[
         Annotated[
             StreamShape,
             BeforeValidator(_arrow, json_schema_input_type=StreamShape | Annotated[str, Field(pattern="^.+->.+$")]),
         ]
     ] = Field([])
-    """What flows between operators; `a -> b` is short for {from: a, to: b}."""
+    """The streams between operators; `a -> b` is short for {from: a, to: b}."""
 
     def value(self) -> Application:
         """The application; InvalidModel if it contradicts itself."""

@@ -11,7 +11,7 @@ from rheostat.model.graph.deployment import Deployment
 
 
 def _one_replica(value: Any) -> Any:
-    """A bare node name is one replica on that node."""
+    """Expands a bare node name to one replica on that node."""
     return {value: 1} if isinstance(value, str) else value
 
 
@@ -21,7 +21,7 @@ ReplicasShape = Annotated[
 
 
 class DeploymentShape(Shape):
-    """Where everything runs."""
+    """A deployment: the nodes on which each operator runs."""
 
     kind: Literal["deployment"]
     operators: dict[str, ReplicasShape] = Field(examples=[{}])
@@ -33,7 +33,7 @@ class DeploymentShape(Shape):
 
 
 def deployment_mistakes(shape: DeploymentShape, told: dict[Path, Mistake]) -> list[Mistake]:
-    """Operators without replicas, and numbers of replicas that are none, apart from what was told already."""
+    """Operators without replicas, and invalid numbers of replicas, except those reported already."""
     found = []
     for name, replicas in shape.operators.items():
         unread = any(path[:2] == ("operators", name) for path in told)

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from rheostat.errors import Mistake
 from rheostat.model.documents.shapes.infrastructure_shape import InfrastructureShape
-from rheostat.model.documents.text.word_guess import probable
+from rheostat.model.documents.text.word_guess import closest_word
 from rheostat.model.documents.text.written import Path
 from rheostat.model.graph.flow_order import did_you_mean, repeated_names
 from rheostat.model.network.links import LinkQuality
@@ -18,7 +18,7 @@ Told = dict[Path, Mistake]
 
 
 def infrastructure_mistakes(shape: InfrastructureShape, told: Told) -> list[Mistake]:
-    """Everything that is wrong with it, apart from what was told already."""
+    """Every mistake of the infrastructure, except those reported already."""
     names = [node.name for node in shape.nodes]
     found = [] if names else [Mistake(("nodes",), "there is no node", "declare at least one")]
     found += [m for i, node in enumerate(shape.nodes) for m in node.value().mistakes(("nodes", i))]
@@ -26,7 +26,7 @@ def infrastructure_mistakes(shape: InfrastructureShape, told: Told) -> list[Mist
     found += shape.default_link.value(LinkQuality()).mistakes(("default_link",))
     found += shape.store.value().mistakes(("store",)) + _unknown(shape.store.at, names, ("store", "at"))
     for i, link in enumerate(shape.links):
-        # What a link leaves to the default is told there.
+        # Values left to the default link are checked there.
         found += link.value(LinkQuality()).mistakes(("links", i))
         found += _unknown(link.source, names, ("links", i, "from")) + _unknown(link.target, names, ("links", i, "to"))
     if shape.delays_ms is not None:
@@ -45,7 +45,7 @@ def _unknown(name: str | None, names: Sequence[str], where: Path) -> list[Mistak
 
 
 def _matrix_mistakes(rows: list[list[float]], names: Sequence[str]) -> list[Mistake]:
-    """A wrong number of rows at the matrix, a row of wrong length at the row, a wrong entry at the entry."""
+    """Mistakes of a delay matrix: number of rows, length of a row, or an entry, each at its place."""
     size, found = len(names), []
     if len(rows) != size:
         what = f"the matrix has {len(rows)} rows for {size} nodes"
@@ -63,9 +63,9 @@ def _matrix_mistakes(rows: list[list[float]], names: Sequence[str]) -> list[Mist
 
 
 def _cut_off(shape: InfrastructureShape, told: Told) -> list[Mistake]:
-    """One mistake for each part of the network that the links do not join with the first node, there and back."""
+    """One mistake for each part of the network that links do not connect with the first node in both directions."""
     names = list(dict.fromkeys(node.name for node in shape.nodes))
-    ends = [tuple(probable(end, names) for end in (link.source, link.target)) for link in shape.links]
+    ends = [tuple(closest_word(end, names) for end in (link.source, link.target)) for link in shape.links]
     if any(None in pair for pair in ends) or any(_unnamed(i, told) for i in range(len(shape.nodes))):
         return []  # a link whose end cannot be read may be the missing connection
     index = {name: i for i, name in enumerate(names)}

@@ -16,19 +16,19 @@ class NodeShape(Shape):
     name: str = Field(examples=["n1"])
     """Unique within the infrastructure."""
     resources: Amount | None = None
-    """Units of resources its replicas may take together; if not given, worker_slots x executors_per_slot."""
+    """Units of resources for all its replicas together; if not given, worker_slots x executors_per_slot."""
     worker_slots: Size = 1
     """Worker processes it can run."""
     executors_per_slot: Size = 1
     """Replicas a worker process can hold."""
     speedup: Positive = 1.0
-    """How much faster than the reference processor."""
+    """Speed relative to the reference processor."""
     availability: Probability = 1.0
-    """Probability that it is up."""
+    """Probability that the node is up."""
     price_per_hour: Amount = 0.0
-    """What renting it costs, in $ per hour, used or not."""
+    """Rent in $ per hour, used or not."""
     region: str = ""
-    """Where it is."""
+    """Region of the node."""
     spawn_seconds: Amount = 0.5
     """Time to start a replica."""
 
@@ -38,7 +38,7 @@ class NodeShape(Shape):
 
 
 class QualityShape(Shape):
-    """What a link offers that does not say otherwise."""
+    """Default quality of a link."""
 
     delay_ms: Amount = 0.0
     """One-way network delay."""
@@ -47,12 +47,12 @@ class QualityShape(Shape):
     price: Amount = 0.0
     """$ per hour for a flow of one tuple per second."""
     availability: Probability = 1.0
-    """Probability that it is up."""
+    """Probability that the link is up."""
     bandwidth_tps: Positive = float("inf")
-    """Tuples per second it can carry; any number of them if not given."""
+    """Tuples per second it can carry; unlimited if not given."""
 
     def value(self, default: LinkQuality) -> LinkQuality:
-        """What is said here, and for the rest the default."""
+        """The given values, and the default for the others."""
         said = self.model_fields_set & QualityShape.model_fields.keys()
         return replace(default, **{name: getattr(self, name) for name in said})
 
@@ -65,42 +65,42 @@ class LinkShape(QualityShape):
     target: str = Field(alias="to", examples=["n2"])
     """The node at the other end."""
     both_ways: bool = True
-    """Whether it also leads back."""
+    """Whether the link works in both directions."""
 
 
 class StoreShape(Shape):
-    """How nodes reach the store that code and state travel through."""
+    """Access of the nodes to the store through which code and state move."""
 
     at: str | None = None
-    """The node it runs on; if not given, it is equally far from all."""
+    """The node it runs on; if not given, it is equally far from all nodes."""
     delay_ms: Amount = 5.0
-    """One way, if it is equally far from all."""
+    """One-way delay in ms, if it is equally far from all nodes."""
     transfer_mbps: Positive = 100.0
-    """To and from the store, if it is equally far from all."""
+    """Data rate to and from the store in megabits per second, if it is equally far from all nodes."""
     local_mbps: Positive = 4000.0
-    """To and from a node's own disk."""
+    """Data rate to and from a node's own disk in megabits per second."""
 
     def value(self) -> StoreAccess:
-        """The access."""
+        """The access to the store."""
         return StoreAccess(**self.model_dump())
 
 
 class InfrastructureShape(Shape):
-    """An infrastructure: nodes and what lies between them, given by links, by a matrix of delays or by neither."""
+    """An infrastructure: nodes and the network between them, given by links, by a matrix of delays or by neither."""
 
     kind: Literal["infrastructure"]
     name: str = Field(examples=["lab"])
-    """What it is called."""
+    """Name of the infrastructure."""
     nodes: list[NodeShape] = Field(examples=[[]])
-    """What there is to run on."""
+    """The nodes."""
     links: list[LinkShape] = Field([])
     """Physical links; paths between all nodes are found by shortest-path routing."""
     delays_ms: list[list[Amount]] | None = None
-    """Delays between all nodes: row u, column v is the way from u to v. Either this or links."""
+    """Delays between all nodes in ms: row u, column v is the delay from u to v. Either this or links."""
     default_link: QualityShape = QualityShape()
-    """What a link offers that does not say otherwise."""
+    """Quality of a link where the link itself does not say otherwise."""
     store: StoreShape = StoreShape()
-    """How nodes reach the store that code and state travel through."""
+    """Access of the nodes to the store through which code and state move."""
 
     def value(self) -> Infrastructure:
         """The infrastructure; InvalidModel if it contradicts itself."""

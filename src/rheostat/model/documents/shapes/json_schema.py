@@ -27,7 +27,7 @@ def json_schema(kind: str) -> dict[str, Any]:
 
 
 def _finite(schema: Any) -> Any:
-    """Without the defaults that JSON cannot express: what is not bounded."""
+    """The schema without infinite defaults, which JSON cannot express."""
     if isinstance(schema, dict):
         return {key: _finite(value) for key, value in schema.items() if value != inf}
     return [_finite(value) for value in schema] if isinstance(schema, list) else schema

@@ -27,13 +27,13 @@ class MM1Shape(Shape):
 
 
 class MicroBatchShape(Shape):
-    """Batches of rows, one after the other."""
+    """Micro-batches, one after the other."""
 
     model: Literal["micro-batch"]
     capacity_tps: Positive = Field(examples=[50])
     """Tuples per second that one replica can process if its batches are very large."""
     fixed_ms: Amount = Field(examples=[200])
-    """What a batch takes however few rows it has."""
+    """Milliseconds that a batch takes regardless of its number of rows."""
 
 
 class PolynomialShape(Shape):
@@ -43,7 +43,7 @@ class PolynomialShape(Shape):
     coefficients: list[float] = Field(examples=[[1, 0.1]])
     """c0, c1, ...: latency = c0 + c1 load + c2 load² + ..., in milliseconds."""
     saturation_tps: Positive = float("inf")
-    """Largest load the curve is good for; beyond it the replica counts as saturated."""
+    """Largest load for which the curve is valid; beyond it the replica counts as saturated."""
 
 
 class TabulatedShape(Shape):
@@ -51,9 +51,9 @@ class TabulatedShape(Shape):
 
     model: Literal["tabulated"]
     loads_tps: list[Amount] = Field(examples=[[0, 100]])
-    """Loads, strictly increasing."""
+    """Loads in tuples per second, strictly increasing."""
     latencies_ms: list[Amount] = Field(examples=[[1, 5]])
-    """Latency at each load, not decreasing."""
+    """Latency in milliseconds at each load, not decreasing."""
 
 
 LatencyShape = Annotated[
@@ -63,7 +63,7 @@ LatencyShape = Annotated[
 
 
 def latency_of(shape: LatencyShape) -> LatencyModel:
-    """The model that is written; ValueError if it is none."""
+    """The latency model; ValueError if its numbers are invalid."""
     if isinstance(shape, ConstantShape):
         return Constant(shape.milliseconds)
     if isinstance(shape, MM1Shape):
@@ -76,7 +76,7 @@ def latency_of(shape: LatencyShape) -> LatencyModel:
 
 
 def latency_mistakes(shape: LatencyShape, where: Path) -> list[Mistake]:
-    """Every number that makes it no model: each field is tried with the others as they should be."""
+    """Every invalid number of a latency model: each field is tried with valid values for the others."""
     if isinstance(shape, TabulatedShape):
         return _table_mistakes(shape, where)
     if isinstance(shape, PolynomialShape):
@@ -104,7 +104,7 @@ def _table_mistakes(shape: TabulatedShape, where: Path) -> list[Mistake]:
     flat = shape.model_copy(update={"latencies_ms": [0.0] * len(loads)})
     even = shape.model_copy(update={"loads_tps": [float(i) for i in range(len(loads))]})
     found = _tried(flat, (*where, "loads_tps"), "write loads >= 0, at least one, each greater than the one before")
-    # Without a single point both would say the same.
+    # Without any point both checks would report the same mistake.
     return found + (
         _tried(even, (*where, "latencies_ms"), "write latencies >= 0 that do not decrease") if loads else []
     )

@@ -14,16 +14,16 @@ Ends = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
 class BoundsShape(Shape):
-    """What a deployment must keep; what is not written is not bounded."""
+    """Bounds that a deployment must keep; a metric without one is not bounded."""
 
     response_time_ms: Positive = float("inf")
-    """Not above."""
+    """Upper bound of the response time, in milliseconds."""
     cost_per_hour: Positive = float("inf")
-    """Not above."""
+    """Upper bound of the cost, in $ per hour."""
     downtime_seconds: Positive = float("inf")
-    """Not above."""
+    """Upper bound of the downtime of a reconfiguration, in seconds."""
     availability: Weight = 0.0
-    """Not below."""
+    """Lower bound of the availability."""
 
     def value(self) -> Bounds:
         """The bounds."""
@@ -31,7 +31,7 @@ class BoundsShape(Shape):
 
 
 class EdrpWeights(Shape):
-    """What matters how much; they sum to 1."""
+    """Weights of the metrics; they sum to 1."""
 
     response_time: Weight = 0.0
     cost: Weight = 0.0
@@ -39,7 +39,7 @@ class EdrpWeights(Shape):
 
 
 class OdpWeights(Shape):
-    """What matters how much; they sum to 1."""
+    """Weights of the metrics; they sum to 1."""
 
     response_time: Weight = 0.0
     availability: Weight = 0.0
@@ -47,12 +47,12 @@ class OdpWeights(Shape):
 
 
 class NormalisersShape(Shape):
-    """The least and the greatest value of each metric; what is not written a planner computes."""
+    """Least and greatest value of each metric; a planner computes those not given."""
 
     response_time_ms: Ends | None = None
     """[least, greatest] in milliseconds."""
     availability: Ends | None = None
-    """[least, greatest], above 0."""
+    """[least, greatest] probability, above 0."""
     network: Ends | None = None
     """[least, greatest] of the network metric."""
 
@@ -62,7 +62,7 @@ class EdrpShape(Shape):
 
     kind: Literal["objective"]
     form: Literal["edrp"] = Field(examples=["edrp"])
-    """Which paper's form: edrp is a cost to minimise, odp a utility to maximise."""
+    """Form of the objective: edrp is a cost to minimise, odp a utility to maximise."""
     weights: EdrpWeights = Field(examples=[{"response_time": 0.5, "cost": 0.5}])
     bounds: BoundsShape = BoundsShape()
 
@@ -76,15 +76,15 @@ class OdpShape(Shape):
 
     kind: Literal["objective"]
     form: Literal["odp"] = Field(examples=["odp"])
-    """Which paper's form: edrp is a cost to minimise, odp a utility to maximise."""
+    """Form of the objective: edrp is a cost to minimise, odp a utility to maximise."""
     weights: OdpWeights = Field(examples=[{"response_time": 1}])
     bounds: BoundsShape = BoundsShape()
     network_metric: Annotated[NetworkMetric, Field(strict=False)] = NetworkMetric.TRAFFIC
-    """What the weight `network` weighs: traffic, usage or elastic_energy."""
+    """The metric of the weight `network`: traffic, usage or elastic_energy."""
     normalisers: NormalisersShape = NormalisersShape()
 
     def value(self) -> Objective:
-        """The objective; InvalidModel if it contradicts itself, ValueError if a range is none."""
+        """The objective; InvalidModel if it contradicts itself, ValueError if a range is invalid."""
         ends = self.normalisers
         return OdpObjective(
             **self.weights.model_dump(),
@@ -100,7 +100,7 @@ ObjectiveShape = EdrpShape | OdpShape
 
 
 def objective_mistakes(shape: ObjectiveShape, told: dict[Path, Mistake]) -> list[Mistake]:
-    """Everything that is wrong with it, apart from what was told already."""
+    """Every mistake of the objective, except those reported already."""
     found: list[Mistake] = []
     if isinstance(shape, OdpShape):
         found = _range_mistakes(shape.normalisers)
@@ -110,14 +110,14 @@ def objective_mistakes(shape: ObjectiveShape, told: dict[Path, Mistake]) -> list
         shape.value()
     except InvalidModel as error:
         found += error.mistakes
-    # Weights of which one could not be read sum to anything.
+    # If a weight could not be read, their sum means nothing.
     unread = any(path[0] == "weights" for path in told)
     found = [mistake for mistake in found if not (unread and mistake.where == ("weights",))]
     return [_where_it_is_weighed(mistake, shape) for mistake in found]
 
 
 def _where_it_is_weighed(mistake: Mistake, shape: ObjectiveShape) -> Mistake:
-    """A missing bound is told at the weight if there are no bounds at all."""
+    """The mistake, reported at the weight if a bound is missing and there are no bounds at all."""
     if "has no bound" not in mistake.what or "bounds" in shape.model_fields_set:
         return mistake
     return Mistake(("weights", mistake.what.split()[0]), mistake.what, mistake.remedy)

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from rheostat.errors import Mistake
+from rheostat.model.documents.text.mistake_text import quoted, schema_mistake
 from rheostat.model.documents.text.shape import keys_of, shape_at
-from rheostat.model.documents.text.shape_wording import quoted, worded
-from rheostat.model.documents.text.word_guess import probable
+from rheostat.model.documents.text.word_guess import closest_word
 from rheostat.model.documents.text.written import Path, Written
 
 S = TypeVar("S", bound=BaseModel)
@@ -21,11 +21,11 @@ _STAND_INS: dict[str, Any] = {"float_type": 0.0, "int_type": 1, "string_type": "
 
 
 class Unmendable(Exception):
-    """Nothing sensible is left to check."""
+    """A document with no valid part left to check."""
 
 
 class Mending(Generic[S]):
-    """Reads a document into its shape, collecting what is wrong with it on the way."""
+    """Reads a document by its schema; collects its mistakes and repairs each."""
 
     def __init__(self, shape: type[S], root: Written) -> None:
         self.root, self.data = root, root.plain()
@@ -33,17 +33,17 @@ class Mending(Generic[S]):
         self._shape = shape
 
     def read(self) -> S:
-        """The document, mended."""
+        """The repaired document."""
         for _ in range(_ROUNDS):
             try:
                 return self._shape.model_validate(self.data)
             except ValidationError as error:
                 for problem in error.errors(include_url=False):
                     path = self._path(problem)
-                    if not covered(path, self.told):
-                        self.told[path] = worded(problem, path, self._shape)
+                    if not already_reported(path, self.told):
+                        self.told[path] = schema_mistake(problem, path, self._shape)
                     self._mend(path, problem)
-        raise Unmendable(f"after {_ROUNDS} rounds of mending there are still mistakes of shape")
+        raise Unmendable(f"after {_ROUNDS} rounds of mending there are still mistakes of the schema")
 
     def _path(self, problem: ErrorDetails) -> Path:
         """The path in the document: the location of the error without the tags of unions."""
@@ -81,7 +81,7 @@ class Mending(Generic[S]):
             around.pop(last, None)
 
     def _around(self, path: Path) -> Any:
-        """The list or mapping that holds what the path leads to; None if it is gone already."""
+        """The list or mapping that holds the value at a path; None if it has been removed."""
         here = self.data
         try:
             for part in path[:-1]:
@@ -94,10 +94,10 @@ class Mending(Generic[S]):
         key = str(path[-1])
         value = around.pop(key, None)
         owner = shape_at(self._shape, problem["loc"][:-1])
-        meant = probable(key, keys_of(owner)) if owner else None
+        meant = closest_word(key, keys_of(owner)) if owner else None
         if meant is not None and meant not in around:
             around[meant] = value
-            self.root.call_also(path, meant)
+            self.root.add_alias(path, meant)
 
     def _stand_in(self, path: Path, problem: ErrorDetails) -> Any:
         if path[-1] in ("name", "from", "to"):
@@ -107,15 +107,15 @@ class Mending(Generic[S]):
         return field.examples[0] if field is not None and field.examples else None
 
 
-def covered(path: Path, told: dict[Path, Mistake]) -> bool:
-    """Whether something was told already of this place or of what is around it."""
+def already_reported(path: Path, told: dict[Path, Mistake]) -> bool:
+    """Whether a mistake was reported already at this path or around it."""
     return any(path[:length] in told for length in range(1, len(path) + 1))
 
 
 def _closest(problem: ErrorDetails) -> str | None:
-    """The word that was probably meant, where only certain words are allowed."""
+    """The allowed word that was probably meant; None if any value is allowed."""
     context = problem.get("ctx", {})
     if problem["type"] not in ("enum", "literal_error", "union_tag_invalid"):
         return None
     options = quoted(context.get("expected_tags") or context["expected"])
-    return probable(str(context.get("tag", problem["input"])), options)
+    return closest_word(str(context.get("tag", problem["input"])), options)

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 
 class Shape(BaseModel):
-    """Unknown keys are mistakes, a text is no number, and a boolean is no number either."""
+    """Base of all schemas: unknown keys are mistakes, and a text or a boolean is not accepted as a number."""
 
     model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True, allow_inf_nan=True)
 
@@ -28,16 +28,16 @@ Names = Annotated[
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
-"""A list of names; a single one may stand without brackets."""
+"""A list of names; a single name needs no brackets."""
 
 
 def keys_of(shape: type[BaseModel]) -> dict[str, FieldInfo]:
-    """The fields by the names they have in a document."""
+    """The fields by their names in a document."""
     return {field.alias or name: field for name, field in shape.model_fields.items()}
 
 
 def shape_at(shape: Any, location: tuple[str | int, ...]) -> type[BaseModel] | None:
-    """The shape that a location of a validation error leads to; tags of unions are part of the location."""
+    """The schema at the location of a validation error; tags of unions are part of the location."""
     for part in location:
         shape = _inside(shape, part)
     return shape if isinstance(shape, type) and issubclass(shape, BaseModel) else None
@@ -54,7 +54,7 @@ def _inside(shape: Any, part: str | int) -> Any:
 
 
 def _bare(annotation: Any) -> Any:
-    """Without the annotations, and without None among several."""
+    """The type without annotations, and without None in a union."""
     while get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) in (Union, UnionType):

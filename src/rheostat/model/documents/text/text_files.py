@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rheostat.errors import InvalidDocument, Located
-from rheostat.model.documents.text.word_guess import probable
+from rheostat.model.documents.text.word_guess import closest_word
 
 MAX_BYTES = 32_000_000
 
@@ -33,8 +33,8 @@ def _unreadable(path: Path, what: str, remedy: str) -> InvalidDocument:
 
 
 def _neighbour(path: Path) -> str:
-    """The file beside it that was probably meant."""
+    """A hint: the file beside it that was probably meant."""
     if not path.parent.is_dir():
         return f"there is no directory {str(path.parent)!r} either"
-    meant = probable(path.name, [other.name for other in path.parent.iterdir()])
+    meant = closest_word(path.name, [other.name for other in path.parent.iterdir()])
     return f"did you mean {str(path.parent / meant)!r}?" if meant else "check the path"

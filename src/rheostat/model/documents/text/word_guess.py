@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def probable(word: str, known: Iterable[str]) -> str | None:
+def closest_word(word: str, known: Iterable[str]) -> str | None:
     """The word itself if it is known, else the one that looks most like it, if any does.
 
-    >>> probable("cuont", ["count", "source"])
+    >>> closest_word("cuont", ["count", "source"])
     'count'
-    >>> probable("nothing like it", ["count", "source"]) is None
+    >>> closest_word("nothing like it", ["count", "source"]) is None
     True
     """
     words = list(known)

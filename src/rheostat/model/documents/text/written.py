@@ -4,25 +4,25 @@ from dataclasses import dataclass
 from typing import Any
 
 Path = tuple[str | int, ...]
-"""Where in a document: keys and positions, from the outside in."""
+"""Path in a document: keys and positions, from the outside in."""
 Scalar = str | int | float | bool | None
 
 
 @dataclass(slots=True)
 class Written:
-    """A value and the line where it begins. Values that are repeated by an alias are shared, not copied."""
+    """A value and the line where it begins. Values repeated by an alias are shared, not copied."""
 
     value: "Scalar | list[Written] | dict[str, WrittenEntry]"
     line: int
     text: str = ""
-    """A scalar as it is spelled."""
+    """A scalar as it is spelled in the file."""
     size: int = 1
-    """How many values it holds, itself included, aliases written out."""
+    """Number of values it holds, itself included, aliases expanded."""
     depth: int = 1
-    """How deep it is nested, aliases written out."""
+    """Depth of its nesting, aliases expanded."""
 
     def plain(self) -> Any:
-        """The value without its lines, free to be changed."""
+        """The value without its lines, as a copy."""
         if isinstance(self.value, dict):
             return {key: entry.content.plain() for key, entry in self.value.items()}
         if isinstance(self.value, list):
@@ -30,7 +30,7 @@ class Written:
         return self.value
 
     def line_of(self, path: Path) -> int:
-        """The line of a key or an item; where it is missing, of the nearest thing around it."""
+        """The line of a key or an item; if it is missing, of the nearest value around it."""
         here, line = self, self.line
         for part in path:
             if isinstance(here.value, dict) and part in here.value:
@@ -44,7 +44,7 @@ class Written:
         return line
 
     def at(self, path: Path) -> "Written | None":
-        """What is written there, if anything is."""
+        """The value at a path; None if there is none."""
         here: Written | None = self
         for part in path:
             if here is not None and isinstance(here.value, dict):
@@ -56,8 +56,8 @@ class Written:
                 return None
         return here
 
-    def call_also(self, path: Path, name: str) -> None:
-        """Lets a key be found under the name that was meant, too."""
+    def add_alias(self, path: Path, name: str) -> None:
+        """Makes a misspelled key available under its correct name, too."""
         mapping = self.at(path[:-1])
         if mapping is not None and isinstance(mapping.value, dict) and path[-1] in mapping.value:
             mapping.value[name] = mapping.value[str(path[-1])]
@@ -65,7 +65,7 @@ class Written:
 
 @dataclass(slots=True)
 class WrittenEntry:
-    """What a mapping has under one key."""
+    """Value of a mapping under one key."""
 
     line: int
     """The line of the key."""

@@ -14,7 +14,7 @@ from rheostat.model.documents.text.written import Scalar, Written, WrittenEntry
 
 MAX_DEPTH = 30
 MAX_REPEATED = 100_000
-"""How many values aliases may add."""
+"""Greatest number of values that aliases may add."""
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CONSTANTS: dict[str, Scalar] = {
@@ -30,7 +30,7 @@ FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$")
 
 
 def scalar(text: str) -> Scalar:
-    """What a plain scalar means."""
+    """The value of a plain scalar."""
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     if INTEGER.match(text):
@@ -41,7 +41,7 @@ def scalar(text: str) -> Scalar:
 
 
 def parse(text: str, file: str) -> tuple[Written | None, list[Located]]:
-    """The first document of the text, and what is wrong with its writing; None if nothing can be made of it."""
+    """The first document of the text, and its syntax mistakes; None if nothing can be read."""
     if bad := yaml.reader.Reader.NON_PRINTABLE.search(text):
         line = text.count("\n", 0, bad.start()) + 1
         return None, [Located(file, line, f"the character {bad.group()!r} is not text", "write YAML as plain text")]
@@ -56,7 +56,7 @@ def parse(text: str, file: str) -> tuple[Written | None, list[Located]]:
 
 
 def _syntax(file: str, error: yaml.MarkedYAMLError) -> Located:
-    """Where the text stops being YAML. What is never closed is told where it was opened."""
+    """The place where the text is not YAML; an unclosed bracket or quote is reported where it was opened."""
     mark, problem = error.problem_mark, str(error.problem)
     remedy = "check the indentation and the quotes"
     if error.context_mark is not None and ("flow" in str(error.context) or "quoted" in str(error.context)):
@@ -70,7 +70,7 @@ def _syntax(file: str, error: yaml.MarkedYAMLError) -> Located:
 
 @dataclass(slots=True)
 class _Open:
-    """A list or a mapping that has begun and not yet ended."""
+    """A list or mapping whose end has not been reached."""
 
     node: Written
     anchor: str | None
@@ -79,7 +79,7 @@ class _Open:
 
 @dataclass(slots=True)
 class _Builder:
-    """Puts a tree together from the parser's events, without recursion."""
+    """Builds the tree of values from the parser's events, without recursion."""
 
     file: str
     root: Written | None = None
@@ -90,7 +90,7 @@ class _Builder:
     repeated: int = 0
 
     def take(self, event: yaml.Event) -> bool:
-        """One event further; True if reading on makes no sense."""
+        """Handles one event; True if reading should stop."""
         line = (event.start_mark.line if event.start_mark else 0) + 1
         if isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
@@ -126,7 +126,7 @@ class _Builder:
         return True
 
     def _repeat(self, anchor: str, line: int) -> bool:
-        """Writes an alias out, unless that never ends or takes too much room."""
+        """Expands an alias, unless it refers to itself or the result is too large."""
         if anchor not in self.anchors:
             self._tell(line, f"nothing complete is called &{anchor} above this line", "write the value itself")
             self.root = None
@@ -134,7 +134,7 @@ class _Builder:
         known = self.anchors[anchor]
         self.repeated += known.size
         if self.repeated > MAX_REPEATED:
-            self._tell(line, f"aliases blow this up to more than {MAX_REPEATED} values", "write without aliases")
+            self._tell(line, f"aliases expand this to more than {MAX_REPEATED} values", "write without aliases")
             self.root = None
             return True
         if self._too_deep(known.depth, line):
@@ -160,7 +160,7 @@ class _Builder:
             around.key = None
 
     def _enter(self, mapping: Written, key: Written, content: Written) -> None:
-        """A key with its content. Keys are names, so `1:` means the name "1"."""
+        """Adds a key with its content. Keys are names, so `1:` means the name "1"."""
         if not isinstance(mapping.value, dict):
             raise TypeError(f"only a mapping has keys, got {mapping.value!r}")
         if isinstance(key.value, list | dict):

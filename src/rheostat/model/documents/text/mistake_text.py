@@ -25,8 +25,8 @@ _WANTED = {
 }
 
 
-def worded(problem: ErrorDetails, path: Path, shape: Any) -> Mistake:
-    """One mistake of shape, told."""
+def schema_mistake(problem: ErrorDetails, path: Path, shape: Any) -> Mistake:
+    """The message for one schema mistake."""
     kind, value = problem["type"], problem["input"]
     if kind in ("extra_forbidden", "missing"):
         return _about_key(problem, path, shape)
@@ -40,7 +40,7 @@ def worded(problem: ErrorDetails, path: Path, shape: Any) -> Mistake:
 
 
 def _about_key(problem: ErrorDetails, path: Path, shape: Any) -> Mistake:
-    """A key that should not be there, or one that should."""
+    """The message for an unknown or a missing key."""
     owner, key = shape_at(shape, problem["loc"][:-1]), str(path[-1])
     known = keys_of(owner) if owner else {}
     if problem["type"] == "extra_forbidden":
@@ -51,7 +51,7 @@ def _about_key(problem: ErrorDetails, path: Path, shape: Any) -> Mistake:
 
 
 def _about_word(problem: ErrorDetails, path: Path) -> Mistake:
-    """A value that is none of the few that are allowed."""
+    """The message for a value that is not one of the allowed words."""
     context = problem.get("ctx", {})
     if problem["type"] == "union_tag_not_found":
         return Mistake(path, f"the {path[-1]} has no model", f"write model: {' or '.join(MODELS)}")
@@ -61,12 +61,12 @@ def _about_word(problem: ErrorDetails, path: Path) -> Mistake:
 
 
 def quoted(text: str) -> list[str]:
-    """The words in quotes, which is how the validator lists what it expects."""
+    """The words in quotes; the validator quotes each expected word."""
     return re.findall(r"'([^']*)'", text)
 
 
 def shown(value: Any) -> str:
-    """A value in a message: short, and such that its type can be seen."""
+    """A value for a message: short, with its type recognisable."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict):
@@ -78,7 +78,7 @@ def shown(value: Any) -> str:
 
 
 def place(path: Path) -> str:
-    """What a path points at, for a message."""
+    """Name of the place a path points at, for a message."""
     if path[0] == "delays_ms" and len(path) > 1:
         return " ".join(f"{name} {int(part) + 1}" for name, part in zip(("row", "column"), path[1:], strict=False))
     if isinstance(path[-1], int):
