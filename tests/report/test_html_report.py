@@ -2,14 +2,15 @@
 
 import re
 from html.parser import HTMLParser
+from itertools import combinations
 from xml.etree import ElementTree as ET
 
 import pytest
 from tests.simulation.scenes import Scripted, chain, changed
 
 from rheostat.control.loop.loop_schedule import run
-from rheostat.report.charts import MOST_POINTS, Chart, ChartLine, Mark, thinned
-from rheostat.report.html_report import page, write_report
+from rheostat.report.charts import ACCENT, FONT_PIXELS, MOST_POINTS, WIDTH, Chart, ChartLine, Mark, thinned
+from rheostat.report.html_report import charts, page, write_report
 from rheostat.report.recording import SERIES, Note, Recorder, Recording
 from rheostat.report.run_summary import Exclusion, Summary, summarise
 from rheostat.simulation.world.simulated_world import SimulatedWorld
@@ -145,3 +146,75 @@ def test_very_many_points_become_as_many_as_can_be_seen_and_keep_their_mean():
 
 def test_steps_keep_every_change():
     assert thinned([0, 1, 2, 3, 4], [1, 1, 2, 2, 1], steps=True) == [(0, 1), (2, 2), (4, 1), (4, 1)]
+
+
+CHARACTER_PIXELS = 0.65 * FONT_PIXELS
+"""Width of a character, rather too much than too little: a browser's sans-serif may be a wide one."""
+
+
+def boxes(chart):
+    """Every text of a chart with its box: left, top, right, bottom."""
+    root = ET.fromstring(chart.svg(alone=True))  # noqa: S314 - our own
+    for text in root.findall("{http://www.w3.org/2000/svg}text"):
+        width, x, y = CHARACTER_PIXELS * len(text.text), float(text.get("x")), float(text.get("y"))
+        left = x - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[text.get("text-anchor", "start")]
+        yield text.text, (left, y - 0.8 * FONT_PIXELS, left + width, y + 0.25 * FONT_PIXELS)
+
+
+def overlap(one, other):
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+@pytest.mark.parametrize("height", [130, 140, 190, 260])
+@pytest.mark.parametrize("end", [60.0, 1800.0, 43_200.0, 864_000.0])
+@pytest.mark.parametrize("highest", [0.003, 1.0, 1.4, 95.3, 150.0, 240_000.0, 999_999.0, 1e6, 1.2e9])
+def test_no_label_overlaps_another_or_leaves_the_picture(height, end, highest):
+    line = ChartLine("rate", (0.0, highest))
+    labels = list(boxes(Chart("Rate", "tuples/s", (0.0, end), (line,), height=height)))
+    assert [text for text, _ in labels].count("tuples/s") == 1
+    assert len(labels) >= 6, "a few ticks on each axis"
+    for text, (left, top, right, bottom) in labels:
+        assert left >= 0, text
+        assert right <= WIDTH, text
+        assert top >= 0, text
+        assert bottom <= height, text
+    assert [(a, b) for (a, one), (b, other) in combinations(labels, 2) if overlap(one, other)] == []
+
+
+def contrast_to_white(colour):
+    """As the Web Content Accessibility Guidelines define it; 3 is the least for a graphical object."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 1.05 / (0.05 + sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True)))
+
+
+def response_chart(recording):
+    return next(chart for chart in charts(recording) if chart.title == "Response time")
+
+
+def test_the_99th_percentile_has_a_stroke_of_its_own_that_can_be_seen():
+    chart = response_chart(recorded([(10, 50, 1), (20, 60, 2)]))
+    lines = {line.name: line for line in chart.lines}
+    assert contrast_to_white(lines["p99"].colour) >= 3
+    assert lines["p99"].width >= 1.5
+    assert lines["p99"].colour not in {line.colour for line in chart.lines if line.name != "p99"} | {ACCENT}
+    assert f'stroke="{lines["p99"].colour}" stroke-width="{lines["p99"].width:g}"' in chart.svg()
+
+
+def test_the_usual_99th_percentile_lies_within_the_chart_and_only_rare_spikes_are_cut_off():
+    recorder = Recorder(["work"])
+    for number in range(100):
+        p99 = 5000.0 if number == 50 else 400.0
+        figures = {"response_mean_ms": 40.0, "response_p50_ms": 30.0, "response_p95_ms": 90.0, "response_p99_ms": p99}
+        recorder.add(10.0 * number, figures, {"work": 1})
+    chart = response_chart(recorder.recording("a run", objective_ms=100.0))
+    assert 400 < chart.top < 1000
+    assert list(chart.notes) == ["higher values are cut off"]
+
+
+def test_a_single_point_between_two_gaps_is_drawn():
+    chart = Chart("A", "ms", (0, 1, 2), (ChartLine("x", (None, 2, None)),))
+    (path,) = re.findall(r'<path d="([^"]*)"', chart.svg())
+    assert path.startswith("M")
+    assert path.endswith("h0"), "a line of no length with round ends: a dot"
+    assert 'stroke-linecap="round"' in chart.svg()

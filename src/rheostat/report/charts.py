@@ -1,4 +1,4 @@
-"""Lines over time as SVG, by hand: a page that needs no library works offline and for ever.
+"""Line charts over time as SVG, without a library: the page works offline.
 
 The same numbers give the same bytes.
 """
@@ -10,12 +10,13 @@ from itertools import pairwise
 from math import floor, isfinite, log10
 
 INK, PALE, FAINT, ACCENT = "#22303c", "#6b7a88", "#e4e9ed", "#d1495b"
-"""Text, what may be overlooked, what should be, what must not be."""
+"""Colours of text, of labels, of grid lines, and of limits."""
 COLOURS = ("#3d7ab8", "#e08e1b", "#2a9d8f", "#7c6a9c", "#d1495b", "#8a9a3b", "#5fa8d3", "#b5651d", "#444f5a", "#c77dba")
-WIDTH, LEFT, RIGHT, TOP, BOTTOM = 960, 62, 14, 10, 26
-"""Pixels of the picture and around the plot."""
+WIDTH, LEFT, RIGHT, TOP, BOTTOM = 960, 62, 30, 26, 30
+"""Pixels of the picture and around the plot. The unit stands above the plot, labels of time below it."""
+FONT_PIXELS = 11
 MOST_POINTS = 900
-"""More than a point per pixel nobody sees."""
+"""About one per pixel: more cannot be seen."""
 
 Numbers = Sequence[float | None]
 
@@ -34,7 +35,7 @@ class ChartLine:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment at which something happened."""
+    """A vertical line at the moment of an event."""
 
     at_seconds: float
     text: str
@@ -43,7 +44,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Some lines over the same time."""
+    """Lines over one period of time."""
 
     title: str
     unit: str
@@ -58,12 +59,12 @@ class Chart:
     notes: Sequence[str] = field(default_factory=tuple)
 
     def svg(self, *, alone: bool = False) -> str:
-        """The picture; a file of its own has to say what it is, a part of a page has not."""
+        """The picture; with `alone` it has the namespace that a file of its own needs."""
         high = self._high()
         space = ' xmlns="http://www.w3.org/2000/svg"' if alone else ""
         box = f'viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{escape(self.title, quote=True)}"'
         parts = [
-            f'<svg{space} {box} font-family="sans-serif" font-size="11">',
+            f'<svg{space} {box} font-family="sans-serif" font-size="{FONT_PIXELS}">',
             f"<title>{escape(self.title)}</title>",
             *self._grid(high),
             *self._marks(),
@@ -116,7 +117,8 @@ class Chart:
             parts.append(
                 f'<text x="{x:.1f}" y="{self.height - 8}" text-anchor="middle" fill="{PALE}">{clock(moment)}</text>'
             )
-        parts.append(f'<text x="6" y="{TOP + 10}" fill="{PALE}">{escape(self.unit)}</text>')
+        # Above the plot, in a line of its own: beside the ticks it would lie on the highest one.
+        parts.append(f'<text x="6" y="{FONT_PIXELS + 1}" fill="{PALE}">{escape(self.unit)}</text>')
         return parts
 
     def _marks(self) -> list[str]:
@@ -128,7 +130,7 @@ class Chart:
         return drawn
 
     def _line(self, line: ChartLine, high: float) -> str:
-        """One path; a gap where nothing was known."""
+        """One path; a gap where nothing was known. A single point between two gaps is a dot."""
         path, pen_down, last = [], False, 0.0
         for seconds, value in thinned(self.seconds, line.values, line.steps):
             if value is None:
@@ -137,16 +139,16 @@ class Chart:
             x, y = self._x(seconds), self._y(value, high)
             if pen_down and line.steps:
                 path.append(f"L{x:.1f} {last:.1f}")
-            path.append(f"{'L' if pen_down else 'M'}{x:.1f} {y:.1f}")
+            path.append(f"L{x:.1f} {y:.1f}" if pen_down else f"M{x:.1f} {y:.1f}h0")
             pen_down, last = True, y
         return (
             f'<path d="{"".join(path)}" fill="none" stroke="{line.colour}" stroke-width="{line.width:g}" '
-            f'stroke-linejoin="round"><title>{escape(line.name)}</title></path>'
+            f'stroke-linejoin="round" stroke-linecap="round"><title>{escape(line.name)}</title></path>'
         )
 
 
 def thinned(seconds: Sequence[float], values: Numbers, steps: bool = False) -> list[tuple[float, float | None]]:
-    """At most so many points as can be seen: means of neighbours, or of steps those where something changes."""
+    """At most `MOST_POINTS` points: means of neighbours, or for steps the points where the value changes."""
     points = list(zip(seconds, values, strict=True))
     if steps:
         changing = [later for earlier, later in pairwise(points) if earlier[1] != later[1]]
@@ -179,7 +181,7 @@ def ticks(end: float, about: int, whole: Sequence[float] = ()) -> list[float]:
 
 
 def clock(seconds: float) -> str:
-    """Time as one reads it.
+    """Time as minutes and seconds, with hours from one hour on.
 
     >>> clock(75), clock(5400)
     ('1:15', '1:30:00')

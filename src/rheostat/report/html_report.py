@@ -1,6 +1,6 @@
-"""A run on one page: an HTML file with everything in it, that opens without a network and can be sent by mail.
+"""The report of a run: one HTML file that opens without a network and can be sent by mail.
 
-Made from a recording alone, so that it shows a run on Spark as well as a simulated one.
+It is made from a recording alone, so it shows a run on Spark as well as a simulated one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from rheostat.report.charts import ACCENT, COLOURS, INK, PALE, Chart, ChartLine, Mark, clock
-from rheostat.report.recording import Note, Recording
+from rheostat.report.recording import Note, Recording, Series
 from rheostat.report.run_summary import EVERYTHING, Exclusion, Summary, summarise
 
 STYLE = f"""
@@ -25,7 +25,7 @@ td.n, th.n {{ text-align: right; font-variant-numeric: tabular-nums; }}
 svg {{ width: 100%; height: auto; display: block; }} .bad {{ color: {ACCENT}; }}
 """
 MARK_COLOURS = {"done": INK, "rolled back": ACCENT, "node": COLOURS[2]}
-"""Refused changes are told in the table; they did not touch the application."""
+"""Refused changes stand in the table only: they did not touch the application."""
 
 
 def write_report(recording: Recording, path: Path, exclusion: Exclusion = EVERYTHING) -> None:
@@ -51,7 +51,7 @@ def page(recording: Recording, exclusion: Exclusion = EVERYTHING) -> str:
 
 
 def charts(recording: Recording) -> list[Chart]:
-    """Everything that is drawn, from what comes in to what it costs."""
+    """All charts of the page, from the rate of the sources to the cost."""
     marks = [
         Mark(note.at_seconds, f"{note.what}{': ' + note.why if note.why else ''}", MARK_COLOURS[note.kind])
         for note in recording.notes
@@ -67,7 +67,7 @@ def charts(recording: Recording) -> list[Chart]:
         replace(plain, title="Rate of the sources", unit="tuples/s", lines=(ChartLine("rate", of("rate_tps")),)),
         _response_chart(recording, plain),
         replace(
-            plain, title="Tuples that wait", unit="tuples", lines=(ChartLine("backlog", of("backlog")),), height=130
+            plain, title="Tuples that wait", unit="tuples", lines=(ChartLine("backlog", of("backlog")),), height=140
         ),
         replace(plain, title="Replicas", unit="replicas", lines=replicas),
         replace(
@@ -75,32 +75,34 @@ def charts(recording: Recording) -> list[Chart]:
             title="Nodes",
             unit="nodes",
             lines=(ChartLine("nodes", of("nodes"), COLOURS[2], steps=True),),
-            height=120,
+            height=130,
         ),
         replace(
             plain,
             title="Cost",
             unit="$/h",
             lines=(ChartLine("cost", of("cost_per_hour"), COLOURS[3], steps=True),),
-            height=120,
+            height=130,
         ),
     ]
 
 
 def _response_chart(recording: Recording, plain: Chart) -> Chart:
-    """Mean and percentiles; spikes after changes are cut off where they would hide everything else."""
+    """Mean and percentiles of the response time; only spikes that would flatten everything else are cut off."""
     of = recording.column
     lines = (
-        ChartLine("p99", of("response_p99_ms"), "#c9d8e6", width=1.0),
-        ChartLine("p95", of("response_p95_ms"), COLOURS[1], width=1.2),
+        ChartLine("p99", of("response_p99_ms"), COLOURS[3], width=1.8),
+        ChartLine("p95", of("response_p95_ms"), COLOURS[1], width=1.6),
         ChartLine("mean", of("response_mean_ms"), COLOURS[0], width=2.0),
         ChartLine("median", of("response_p50_ms"), COLOURS[2], width=1.0),
     )
-    known = [value for value in of("response_p95_ms") if value is not None]
-    usual = float(np.quantile(known, 0.98)) if known else 1.0
-    top = max(1.3 * usual, 1.3 * (recording.objective_ms or 0.0))
+    top = max(
+        1.3 * _quantile(of("response_p95_ms"), 0.98),
+        1.1 * _quantile(of("response_p99_ms"), 0.95),
+        1.3 * (recording.objective_ms or 0.0),
+    )
     cut = any(value is not None and value > 1.05 * top for value in of("response_p99_ms"))
-    notes = ("what is above was cut off",) if cut else ()
+    notes = ("higher values are cut off",) if cut else ()
     return replace(
         plain,
         title="Response time",
@@ -111,6 +113,11 @@ def _response_chart(recording: Recording, plain: Chart) -> Chart:
         height=260,
         notes=notes,
     )
+
+
+def _quantile(values: Series, share: float) -> float:
+    known = [value for value in values if value is not None]
+    return float(np.quantile(known, share)) if known else 1.0
 
 
 def _drawn(all_charts: Iterable[Chart]) -> Iterable[str]:
