@@ -137,7 +137,7 @@ def _tend(controller: Controller, stage: Stage, watch: Callable[[float], None]) 
         if seconds - last > LINE_SECONDS:
             last = seconds
             status = controller.status()
-            waiting = sum(stream["lag_rows"] for stream in status["streams"])
+            waiting = sum(stream["lag_rows"] or 0 for stream in status["streams"])
             places = ", ".join(f"{name} {status['deployment'][name]}" for name in scaled)
             tell(f"  {seconds:.0f} of {stage.seconds:.0f} s, {places}, {waiting} waiting")
         controller.wait(0.5)

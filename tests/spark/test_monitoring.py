@@ -10,10 +10,11 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import LongType
 
 from rheostat.app import App, operator
+from rheostat.control.knowledge.averages import Readings
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment, Replicas
 from rheostat.model.network.resources import Infrastructure, Node
-from rheostat.model.observation import Observation, Subject
+from rheostat.model.observation import FIGURES, Sample, Subject
 from rheostat.runtime.ends.emulated_delay import with_service_time
 from rheostat.runtime.ends.rate import rate
 from rheostat.runtime.ends.seeded_random import Draw
@@ -120,7 +121,7 @@ def batches_of(runtime: Runtime, instance: Instance) -> list[BatchReport]:
     return CountedBatches().fresh(runtime._run.nodes[instance.node].progress(instance.name))
 
 
-def watch(runtime: Runtime) -> Observation:
+def watch(runtime: Runtime) -> tuple[Readings, list[Sample]]:
     """Everything that was told over one long period, after the first batches, which compile, are over."""
     runtime.monitor.settings = CollectorSettings(period_seconds=1.0)
     deadline = time.monotonic() + PATIENCE_SECONDS
@@ -135,7 +136,9 @@ def watch(runtime: Runtime) -> Observation:
         time.sleep(0.25)
         samples = list(runtime.samples())
     assert not runtime.samples(), "every sample is handed out once"
-    return Observation(time.time()).updated(samples, time.time())
+    readings = Readings(0.0, FIGURES)
+    readings.take(samples, time.time())
+    return readings, samples
 
 
 @pytest.mark.parametrize(
@@ -207,10 +210,11 @@ def test_figures_of_a_known_load(spark, tmp_path):
     with embedded(application(), nodes, tmp_path / "run", spark, RuntimeSettings(trigger_ms=100)) as runtime:
         runtime.launch(DEPLOYMENT)
         assert [i.operators for i in runtime.plan.instances] == [("numbers",), ("served", "halved"), ("counted", "out")]
-        seen = watch(runtime)
+        seen, samples = watch(runtime)
         symptoms = runtime.symptoms()
-    for (subject, figure), reading in sorted(seen.readings.items()):
-        print(f"{subject!s:24} {figure:20} {reading.value:,.3f}")
+    for sample in samples:
+        for figure, measured in sorted(sample.figures.items()):
+            print(f"{sample.subject!s:24} {figure:20} {measured:,.3f}")
     assert not symptoms
 
     def value(subject: Subject, figure: str) -> float:
@@ -250,7 +254,7 @@ def test_an_input_that_is_used_twice_is_counted_once(spark, tmp_path):
     where = {"numbers": Replicas.on("n1"), "parted": Replicas.on("n2"), "out": Replicas.on("n2")}
     with embedded(app.build(), nodes, tmp_path / "run", spark, RuntimeSettings(trigger_ms=100)) as runtime:
         runtime.launch(Deployment.of(where))
-        seen = watch(runtime)
+        seen, _ = watch(runtime)
     assert seen.value(Subject.operator("parted"), "input_rate") == pytest.approx(RATE_TPS, rel=0.25)
     assert seen.value(Subject.operator("out"), "input_rate") == pytest.approx(RATE_TPS, rel=0.25)
 
@@ -268,7 +272,7 @@ def test_each_operator_of_a_chain_is_charged_for_its_own_code(spark, tmp_path):
     with embedded(app.build(), nodes, tmp_path / "run", spark, RuntimeSettings(trigger_ms=100)) as runtime:
         runtime.launch(Deployment.of(where))
         assert [i.operators for i in runtime.plan.instances] == [tuple(where)], "one query"
-        seen = watch(runtime)
+        seen, _ = watch(runtime)
     times = {name: seen.value(Subject.operator(name), "user_code_ms") for name in where}
     print(times)
     assert times["by_row"] == pytest.approx(ROW_MS, rel=0.3)

@@ -31,7 +31,6 @@ from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.model.network.resources import Infrastructure
-from rheostat.model.observation import Observation, Subject
 from rheostat.model.quality.placed import Placed
 from rheostat.model.quality.qos import resource_use
 from rheostat.runtime.plan.instance_spec import InstanceStatus
@@ -39,11 +38,6 @@ from rheostat.runtime.plan.instance_spec import InstanceStatus
 QUIET_SECONDS = 5.0
 """A source that has brought nothing for so long has come to its end, as far as one can tell."""
 CHANGES_SHOWN = 8
-FIGURES_SHOWN = (
-    "input_rate", "output_rate", "utilization", "true_rate", "latency_ms", "user_code_ms", "cpu_seconds", "backlog",
-    "lag_seconds", "state_rows", "state_bytes",
-)  # fmt: skip
-"""Of every operator."""
 
 
 class Controller:
@@ -62,9 +56,8 @@ class Controller:
         self._stopping = Event()
         self._began = time.monotonic()
         self._changes: deque[dict[str, Any]] = deque(maxlen=CHANGES_SHOWN)
-        self._look = RunStatus(opened.runtime)
+        self._look = RunStatus(opened.runtime.blueprint.application)
         self._seen = StatusView()
-        self._known = Observation(time.time())
         self._batches: tuple[tuple[str, int], ...] = ()
         self._since = time.monotonic()
 
@@ -198,17 +191,18 @@ class Controller:
         """One round: restarts failed instances, and measures. Ends if another controller has taken the run over."""
         journal = self.runtime.journal
         if (newest := journal.newest_term()) != journal.term:
-            self._seen.failures = [str(JournalFenced(journal.term, newest))]
+            self._seen = replace(self._seen, failures=[str(JournalFenced(journal.term, newest))])
             self.stop()
             return
         statuses = self._heal()
-        if statuses is not None:
-            self._notice_batches(statuses)
-            self._seen = self._look.at(statuses)
         samples = self.runtime.samples()
         self.feed.add(samples)
+        self._look.take(samples, time.time())
+        if statuses is not None:
+            self._notice_batches(statuses)
+            runtime = self.runtime
+            self._seen = self._look.look(runtime.plan, statuses, runtime.stand_ins(), runtime.symptoms())
         if samples:
-            self._known = self._known.updated(samples, time.time())
             chains = [instance.operators for instance in self.runtime.plan.instances if len(instance.operators) > 1]
             self.profile.add(samples, self.runtime.deployment(), {name for chain in chains for name in chain})
         if samples and self._recording is not None:
@@ -228,7 +222,7 @@ class Controller:
             finally:
                 self._turn.release()
         except RheostatError as failure:
-            self._seen.failures = [str(failure)]
+            self._seen = replace(self._seen, failures=[str(failure)])
             return None
 
     def is_finished(self) -> bool:
@@ -268,25 +262,14 @@ class Controller:
             "sources_tps": seen.sources,
             "sinks_tps": seen.sinks,
             "response_ms": seen.response_ms,
-            "streams": [{**stream, "rate_tps": self._rate(stream)} for stream in seen.streams],
-            "operators": {operator.name: self._figures(operator.name) for operator in self.application.operators},
+            "streams": seen.streams,
+            "operators": seen.operators,
             "instances": seen.instances,
             "changes": list(self._changes),
+            "symptoms": seen.symptoms,
             "failures": seen.failures,
             "control": self._control_status(),
         }
-
-    def _rate(self, stream: Mapping[str, Any]) -> float | None:
-        """As measured; until it is, what lies in the channel of the last seconds and was not yet cleaned away."""
-        between = Subject.stream(stream["from"], stream["to"])
-        known = replace(self._known, at_seconds=time.time()).value(between, "output_rate")
-        return stream["rate_tps"] if stream["inside"] or known is None else round(known, 1)
-
-    def _figures(self, operator: str) -> dict[str, float]:
-        """What is known of an operator; what was not measured, or too long ago, is not there."""
-        known = replace(self._known, at_seconds=time.time())
-        found = {name: known.value(Subject.operator(operator), name) for name in FIGURES_SHOWN}
-        return {name: round(value, 4) for name, value in found.items() if value is not None}
 
     def _control_status(self) -> dict[str, Any] | None:
         """How the managers are doing; None if there are none."""

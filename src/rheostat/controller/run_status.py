@@ -1,147 +1,129 @@
-"""What is shown of a running application: its instances, and what has flowed in the last ten seconds.
+"""The state of a running application as it is shown: its instances, its figures, and its symptoms.
 
-For people, who look at any time and want to see it move; managers decide by the samples of the monitor, whose periods
-are the user's.
+Everything is measured once, by the metrics collector. Managers decide by averages over a control period; a person sees
+averages of the same samples over the last ten seconds.
 """
 
-import time
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
-from rheostat.model.graph.application import Kind
-from rheostat.runtime.channels.log.consumers import lag
-from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.observe.backlog import UnorderedTail
-from rheostat.runtime.channels.records.channel import Channel
-from rheostat.runtime.channels.records.manifest import Manifest
+from rheostat.control.knowledge.averages import Readings
+from rheostat.model.graph.application import Application, Kind
+from rheostat.model.observation import Sample, Subject
+from rheostat.runtime.metrics.stalls import Symptom
 from rheostat.runtime.plan.instance_spec import InstanceStatus
-from rheostat.runtime.reconfigure.runtime import Runtime
+from rheostat.runtime.plan.physical_plan import PhysicalPlan
 
 WINDOW_SECONDS = 10.0
-"""Rates and response times are those of the last so many seconds."""
+"""Rates and response times are averages over this time."""
+OPERATOR_FIGURES = (
+    "input_rate", "output_rate", "utilization", "true_rate", "latency_ms", "user_code_ms", "cpu_seconds", "backlog",
+    "lag_seconds", "state_rows", "state_bytes",
+)  # fmt: skip
+"""Figures that are shown of every operator."""
+RESPONSE_FIGURES = {name: f"response_{name}_ms" for name in ("mean", "p50", "p95", "p99")}
+"""Figures of the response time, by the name that is shown."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class StatusView:
-    """What one look has seen."""
+    """One look at a running application."""
 
-    instances: list[dict[str, Any]] = field(default_factory=list)
-    streams: list[dict[str, Any]] = field(default_factory=list)
-    sources: dict[str, float] = field(default_factory=dict)
-    sinks: dict[str, float | None] = field(default_factory=dict)
-    response_ms: dict[str, float] | None = None
-    failures: list[str] = field(default_factory=list)
-
-
-class RecentRows:
-    """What was published in a channel in the last seconds."""
-
-    def __init__(self, channel: Channel) -> None:
-        self._tail = UnorderedTail(DiskLog(channel))
-        self._manifests: deque[Manifest] = deque()
-
-    def at(self, now_ms: int) -> Sequence[Manifest]:
-        """The manifests of the window, oldest first."""
-        begin_ms = now_ms - 1000 * WINDOW_SECONDS
-        self._manifests.extend(sorted(self._tail.fresh(begin_ms), key=lambda one: one.published_ms))
-        while self._manifests and self._manifests[0].published_ms < begin_ms:
-            self._manifests.popleft()
-        return self._manifests
-
-
-class SourceRows:
-    """What a source has brought in the last seconds, from Spark's reports: each is asked for once."""
-
-    def __init__(self) -> None:
-        self.last_batch = -1
-        self._batches: deque[tuple[float, int]] = deque()
-
-    def rate(self, reports: Sequence[Mapping[str, Any]], now_ms: float) -> float:
-        """Rows per second of the window, with the reports that are new."""
-        for report in reports:
-            # A trigger without rows is reported under the number that the next batch will have.
-            if report["batchId"] > self.last_batch and report["numInputRows"]:
-                self.last_batch = report["batchId"]
-                began_ms = 1000 * datetime.fromisoformat(report["timestamp"]).timestamp()
-                self._batches.append((began_ms + float(report["batchDuration"]), int(report["numInputRows"])))
-        while self._batches and self._batches[0][0] < now_ms - 1000 * WINDOW_SECONDS:
-            self._batches.popleft()
-        return round(sum(rows for _, rows in self._batches) / WINDOW_SECONDS, 1)
+    instances: Sequence[Mapping[str, Any]] = ()
+    streams: Sequence[Mapping[str, Any]] = ()
+    sources: Mapping[str, float | None] = field(default_factory=dict)
+    sinks: Mapping[str, float | None] = field(default_factory=dict)
+    response_ms: Mapping[str, float] | None = None
+    operators: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    symptoms: Sequence[Mapping[str, Any]] = ()
+    failures: Sequence[str] = ()
 
 
 class RunStatus:
-    """Looks at a running application again and again."""
+    """Remembers the recent samples of an application, and which instances had failed at the last look."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime, self._application = runtime, runtime.blueprint.application
-        self._followed: dict[str, RecentRows] = {}
-        self._sources: dict[int, SourceRows] = {}
+    def __init__(self, application: Application) -> None:
+        self._application = application
+        self._readings = Readings(WINDOW_SECONDS, {*OPERATOR_FIGURES, *RESPONSE_FIGURES.values()})
         self._failed: set[str] = set()
 
-    def at(self, statuses: Mapping[str, InstanceStatus]) -> StatusView:
-        """Everything that can be seen while instances are doing like this."""
-        blueprint, now_ms = self._runtime.blueprint, time.time_ns() // 1_000_000
-        plan = self._runtime.plan
-        heads = {instance.head for instance in plan.instances}
-        seen, stand_ins = StatusView(), self._runtime.stand_ins()
+    def take(self, samples: Sequence[Sample], now_seconds: float) -> None:
+        """Adds the newest samples."""
+        self._readings.take(samples, now_seconds)
+
+    def look(
+        self,
+        plan: PhysicalPlan,
+        statuses: Mapping[str, InstanceStatus],
+        stand_ins: Mapping[str, str],
+        symptoms: Sequence[Symptom],
+    ) -> StatusView:
+        """The view of this moment, and the memory of what has failed by now."""
+        instances, failures = [], []
         for instance in plan.instances:
             one = statuses.get(instance.name, InstanceStatus(instance.name, "starting"))
             places = {"node": instance.node, "runs_on": stand_ins.get(instance.name, instance.node)}
             facts = {"operators": list(instance.operators), **places, "replicas": instance.replicas}
             counted = {"planned": one.planned, "committed": one.committed}
-            seen.instances.append({"name": one.name, "state": one.state, **facts, **counted, "error": one.error})
-            # One that failed is started again in the same round; it counts if that did not help, or cannot.
+            instances.append({"name": one.name, "state": one.state, **facts, **counted, "error": one.error})
+            # A failed instance is started again in the same round; it counts if that did not help, or cannot.
             if one.state == "failed" and (one.by_user or one.name in self._failed):
-                seen.failures.append(one.error)
-            if self._application.by_name[instance.head].kind is Kind.SOURCE:
-                brought = self._sources.setdefault(instance.number, SourceRows())
-                reports = self._runtime.progress(instance, brought.last_batch)
-                seen.sources[instance.head] = brought.rate(reports, now_ms)
-        for stream in self._application.streams:
-            # A stream inside a query has no channel in use: nothing can wait there.
-            inside = stream.target not in heads
-            channel = blueprint.channel(stream)
-            rate = None if inside else _rate(self._recent(channel).at(now_ms))
-            waiting = 0 if inside else lag(DiskLog(channel), stream.target).rows
-            ends = {"from": stream.source, "to": stream.target}
-            seen.streams.append({**ends, "inside": inside, "rate_tps": rate, "lag_rows": waiting})
-        arrived: list[Manifest] = []
-        for sink in (operator.name for operator in self._application.operators if operator.kind is Kind.SINK):
-            channel = blueprint.results(sink)
-            known = (channel.path / "channel.json").exists()
-            manifests = self._recent(channel).at(now_ms) if known else ()
-            seen.sinks[sink] = _rate(manifests) if known else None
-            arrived += manifests
-        seen.response_ms = _response_ms(arrived)
+                failures.append(one.error)
         self._failed = {name for name, one in statuses.items() if one.state == "failed"}
-        return seen
+        return StatusView(
+            instances,
+            [self._stream(stream.source, stream.target, plan) for stream in self._application.streams],
+            {name: self._flow(name, "output_rate", "input_rate") for name in self._names(Kind.SOURCE)},
+            {name: self._flow(name, "output_rate", "input_rate") for name in self._names(Kind.SINK)},
+            self._response_ms(),
+            {operator.name: self._figures(operator.name) for operator in self._application.operators},
+            [_told(symptom, self._readings.now_seconds) for symptom in symptoms],
+            failures,
+        )
 
-    def _recent(self, channel: Channel) -> RecentRows:
-        key = str(channel.path)
-        if key not in self._followed:
-            self._followed[key] = RecentRows(channel)
-        return self._followed[key]
+    def _names(self, kind: Kind) -> list[str]:
+        return [operator.name for operator in self._application.operators if operator.kind is kind]
 
-
-def _rate(manifests: Sequence[Manifest]) -> float:
-    return round(sum(manifest.rows for manifest in manifests) / WINDOW_SECONDS, 1)
-
-
-def _response_ms(manifests: Sequence[Manifest]) -> dict[str, float] | None:
-    """From source to sink, over the rows of the window; None if none has come out whose age is known."""
-    ages = sorted(pair for one in manifests for pair in one.ingest.ages_ms(one.published_ms))
-    rows = sum(count for _, count in ages)
-    if not rows:
+    def _flow(self, operator: str, *figures: str) -> float | None:
+        """Rate of a source or a sink: the first of these figures that is known."""
+        for figure in figures:
+            rate = self._readings.value(Subject.operator(operator), figure)
+            if rate is not None:
+                return round(rate, 1)
         return None
-    found = {"mean": sum(age * count for age, count in ages) / rows}
-    for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
-        passed = 0
-        for age, count in ages:
-            passed += count
-            if passed >= share * rows:
-                found[name] = age
-                break
-    return {name: round(value, 1) for name, value in found.items()}
+
+    def _stream(self, source: str, target: str, plan: PhysicalPlan) -> dict[str, Any]:
+        """Rate and backlog of a stream. Within a query nothing can wait; what is not known is None."""
+        inside = all(instance.head != target for instance in plan.instances)
+        subject = Subject.stream(source, target)
+        rate = None if inside else self._readings.value(subject, "output_rate")
+        backlog = 0.0 if inside else self._readings.value(subject, "backlog")
+        return {
+            "from": source,
+            "to": target,
+            "inside": inside,
+            "rate_tps": None if rate is None else round(rate, 1),
+            "lag_rows": None if backlog is None else round(backlog),
+        }
+
+    def _response_ms(self) -> dict[str, float] | None:
+        """From source to sink; None if nothing has come out lately."""
+        subject = Subject.application(self._application.name)
+        known = {name: self._readings.value(subject, figure) for name, figure in RESPONSE_FIGURES.items()}
+        found = {name: round(value, 1) for name, value in known.items() if value is not None}
+        return found if len(found) == len(known) else None
+
+    def _figures(self, operator: str) -> dict[str, float]:
+        """Figures of an operator; a figure that was not measured, or is too old, is left out."""
+        known = {name: self._readings.value(Subject.operator(operator), name) for name in OPERATOR_FIGURES}
+        return {name: round(value, 4) for name, value in known.items() if value is not None}
+
+
+def _told(symptom: Symptom, now_seconds: float) -> dict[str, Any]:
+    return {
+        "subject": str(symptom.subject),
+        "kind": symptom.kind.value,
+        "what": symptom.what,
+        "seconds": round(max(0.0, now_seconds - symptom.since_seconds), 1),
+    }

@@ -1,12 +1,11 @@
-"""Samples and observations of a running application, and how long a figure stays valid.
+"""Samples of a running application: what a figure means, and how long it stays valid.
 
-A `Sample` is a measurement: figures of one subject at one moment. An `Observation` is everything known at a moment: the
-last reading of every figure of every subject. A figure that is too old counts as unknown; a policy that needs it holds,
-and says so.
+A `Sample` is a measurement: figures of one subject at one moment. A figure that is too old counts as unknown; a policy
+that needs it holds, and says so.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
 
@@ -151,46 +150,3 @@ class Sample:
                 raise ValueError(f"{name} is no figure of {self.subject}")
             if not isfinite(value):
                 raise ValueError(f"{name} of {self.subject} is {value}: leave out what was not measured")
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A value with its time of measurement."""
-
-    value: float
-    at_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """Last readings of all figures at a moment."""
-
-    at_seconds: float
-    readings: Mapping[tuple[Subject, str], Reading] = field(default_factory=dict)
-
-    def updated(self, samples: Iterable[Sample], at_seconds: float) -> "Observation":
-        """The observation with newer samples added; an older sample never replaces a newer reading."""
-        readings = dict(self.readings)
-        for sample in samples:
-            for name, value in sample.figures.items():
-                known = readings.get((sample.subject, name))
-                if known is None or sample.at_seconds >= known.at_seconds:
-                    readings[sample.subject, name] = Reading(value, sample.at_seconds)
-        return Observation(at_seconds, readings)
-
-    def value(self, subject: Subject, figure: str) -> float | None:
-        """The last reading; None if there is none or it is too old."""
-        if figure not in FIGURES:
-            raise ValueError(f"{figure} is no figure: known are {', '.join(FIGURES)}")
-        reading = self.readings.get((subject, figure))
-        if reading is None or self.at_seconds - reading.at_seconds > FIGURES[figure].max_age_seconds:
-            return None
-        return reading.value
-
-    def stale(self) -> tuple[tuple[Subject, str], ...]:
-        """Figures that were measured once and are too old now."""
-        return tuple(sorted(key for key in self.readings if self.value(*key) is None))
-
-    def subjects(self, of: Of) -> tuple[Subject, ...]:
-        """All subjects of a kind with at least one reading."""
-        return tuple(sorted({subject for subject, _ in self.readings if subject.of is of}))

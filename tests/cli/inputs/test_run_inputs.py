@@ -178,6 +178,7 @@ STATUS = {
     "streams": [{"lag_rows": 1200}, {"lag_rows": 34}],
     "response_ms": {"mean": 500.0, "p50": 400.0, "p95": 900.0, "p99": 950.0},
     "changes": [{"at": "2026-01-01T10:00:00+00:00", "what": "w", "effect": "done", "paused_seconds": 1.25}],
+    "symptoms": [],
     "failures": ["operator split on node n1: ValueError: no"],
     "control": {"paused": False, "stories": [{"number": 4, "at_seconds": 0.0, "told": "split is scaled out"}]},
 }
@@ -207,6 +208,46 @@ def test_the_view_tells_how_busy_operators_are_and_leaves_out_what_is_not_known(
     assert lines["lines"][2:] == ["1", "n1:1", "split", "(40/s,", "7", "waiting)"]
     assert "node n2 is lost: others run what ran there" in out.getvalue()
     assert "node n1 is lost" not in out.getvalue()
+    assert "instance" not in out.getvalue()
+
+
+STALLED = {
+    "subject": "instance split n2",
+    "kind": "stalled",
+    "what": "stalled: batch 6 was planned 21 s ago",
+    "seconds": 21.0,
+}
+
+
+def test_the_view_shows_stalls_and_lags_and_says_what_is_not_known():
+    status = {
+        **STATUS,
+        "application": "words",
+        "deployment": {"lines": {"n1": 1}, "split": {"n2": 2}, "out": {"n1": 1}},
+        "streams": [{"from": "lines", "to": "split", "inside": False, "rate_tps": None, "lag_rows": None}],
+        "sources_tps": {"lines": None},
+        "instances": [],
+        "symptoms": [STALLED],
+    }
+    out = io.StringIO()
+    Console(file=out, width=120).print(run_view(WORDS, status))
+    assert "instance split n2: stalled: batch 6 was planned 21 s ago" in out.getvalue()
+    assert "split (?/s, ? waiting)" in out.getvalue()
+    assert "in ?, out 20/s, waiting 0" in out.getvalue()
+
+
+def test_without_a_terminal_a_stall_is_told_when_it_begins_and_when_it_is_over():
+    out = io.StringIO()
+    lines = Lines(out)
+    for number in (21, 22, 23):
+        lines.show({**STATUS, "symptoms": [{**STALLED, "what": f"stalled: batch 6 was planned {number} s ago"}]})
+    lines.show(STATUS)
+    lines.show(STATUS)
+    told = [line for line in out.getvalue().splitlines() if "instance split" in line]
+    assert [line.split(" ", 1)[1] for line in told] == [
+        "instance split n2: stalled: batch 6 was planned 21 s ago",
+        "instance split n2: no longer stalled",
+    ]
 
 
 def test_without_a_terminal_news_are_told_once():

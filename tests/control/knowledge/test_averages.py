@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from rheostat.control.knowledge.averages import Averages
+from rheostat.control.knowledge.averages import Averages, Readings
 from rheostat.control.setup.control_settings import averaging_over
-from rheostat.model.observation import Sample, Subject
+from rheostat.model.observation import FIGURES, Sample, Subject
 
 SPLIT, COUNT = Subject.operator("split"), Subject.operator("count")
 APPLICATION, NODE = Subject.application("words"), Subject.node("n1")
@@ -100,3 +100,21 @@ def test_an_exclusion_is_never_shortened():
     monitor.exclude(15)
     monitor.exclude(5)
     assert monitor.value(SPLIT, "utilization") is None
+
+
+def test_with_no_window_the_last_value_counts_as_long_as_it_is_young_enough():
+    readings = Readings(0.0, FIGURES)
+    readings.take([Sample(COUNT, at, {"input_rate": rate}) for at, rate in ((8, 4.0), (10, 5.0))], 12)
+    limit = 10 + FIGURES["input_rate"].max_age_seconds
+    assert readings.value(COUNT, "input_rate") == 5.0
+    readings.take([], limit)
+    assert readings.value(COUNT, "input_rate") == 5.0
+    readings.take([], limit + 0.1)
+    assert readings.value(COUNT, "input_rate") is None
+    assert readings.value(SPLIT, "input_rate") is None
+
+
+def test_figures_that_are_not_asked_for_are_not_kept():
+    readings = Readings(30.0, {"utilization"})
+    readings.take([Sample(COUNT, 1, {"input_rate": 4.0, "utilization": 0.5})], 1)
+    assert (readings.value(COUNT, "input_rate"), readings.value(COUNT, "utilization")) == (None, 0.5)

@@ -11,10 +11,11 @@ from tests.runtime.channels.world import Row, channel_at, opened, publish
 from tests.runtime.query.test_progress_report import read, report
 
 from rheostat.app import App, operator
+from rheostat.control.knowledge.averages import Readings
 from rheostat.errors import NodeUnreachable
 from rheostat.model.graph.deployment import Deployment, Replicas
 from rheostat.model.network.resources import Infrastructure, Node
-from rheostat.model.observation import Observation, Subject
+from rheostat.model.observation import FIGURES, Subject
 from rheostat.runtime.channels.log.cleaner import clean
 from rheostat.runtime.channels.log.consumers import commit, committed, lag, subscribe
 from rheostat.runtime.channels.log.disk_log import DiskLog
@@ -161,12 +162,19 @@ def made_up(root: Path, nodes: int, operators: int):
     return blueprint, plan, fakes
 
 
+def last_values(samples, now):
+    """The last value of every figure."""
+    readings = Readings(0.0, FIGURES)
+    readings.take(samples, now)
+    return readings
+
+
 def test_a_monitor_tells_of_everything_and_of_nodes_that_fall_silent(tmp_path):
     blueprint, plan, nodes = made_up(tmp_path, 3, 2)
     monitor = MetricsCollector(blueprint, nodes, CollectorSettings(period_seconds=10, silence_seconds=15))
     results = blueprint.results("out")
     producer = open_producer(DiskLog(results), Disk(), "out@n0", 1)
-    seen = Observation(0)
+    seen = Readings(0.0, FIGURES)
     for period in range(1, 4):
         for node in nodes.values():
             node.batches = 20 * period
@@ -176,9 +184,9 @@ def test_a_monitor_tells_of_everything_and_of_nodes_that_fall_silent(tmp_path):
         producer.publish(ProducedBatch(period, frontier=period, ingest=ingest), now * 1000 - 200)
         samples = monitor.samples(plan, now)
         assert monitor.samples(plan, now + 1) == [], "the period is not over"
-        seen = seen.updated(samples, now)
+        seen.take(samples, now)
         if period == 1:
-            whole = seen
+            whole = last_values(samples, now)
     assert whole.value(Subject.operator("op0"), "input_rate") == pytest.approx(3 * 200)
     assert whole.value(Subject.stream("op0", "op1"), "input_rate") == pytest.approx(3 * 200)
     assert whole.value(Subject.operator("op1"), "replicas") == 3
@@ -187,7 +195,7 @@ def test_a_monitor_tells_of_everything_and_of_nodes_that_fall_silent(tmp_path):
     assert whole.value(Subject.link("n0", "n1"), "delay_ms") > 0
     assert seen.value(Subject.node("n2"), "availability") == pytest.approx(1 / 3)
     assert seen.value(Subject.node("n2"), "heartbeat_age") == pytest.approx(20)
-    latest = {key for key, reading in seen.readings.items() if reading.at_seconds == 1030}
+    latest = {(sample.subject, figure) for sample in samples for figure in sample.figures}
     assert (Subject.instance("op0", "n1"), "input_rate") in latest
     assert (Subject.operator("op0"), "input_rate") not in latest, "a part of it is not known"
     assert (Subject.stream("op0", "op1"), "input_rate") not in latest, "here too"
@@ -207,7 +215,7 @@ def test_what_arrives_is_told_by_what_waits_where_an_operator_does_not_keep_up(s
         rows = [Row("source@n0", n, n % 12) for n in range(900)]
         publish(channel, producer, number, rows, now_ms=(1010 - seconds_ago + number) * 1000)
     samples = MetricsCollector(blueprint, nodes, CollectorSettings(period_seconds=10)).samples(plan, 1010)
-    seen = Observation(0).updated(samples, 1010)
+    seen = last_values(samples, 1010)
     assert seen.value(Subject.operator("op0"), "input_rate") == pytest.approx(told)
     assert seen.value(Subject.stream("source", "op0"), "input_rate") == pytest.approx(600), "what was read"
 
@@ -224,7 +232,7 @@ def test_who_lets_more_wait_than_it_reads_is_as_busy_as_all_of_it_would_keep_it(
         rows = [Row("source@n0", n, n % 12) for n in range(900)]
         publish(channel, producer, number, rows, now_ms=(1010 - seconds_ago + number) * 1000)
     samples = MetricsCollector(blueprint, nodes, CollectorSettings(period_seconds=10)).samples(plan, 1010)
-    seen = Observation(0).updated(samples, 1010)
+    seen = last_values(samples, 1010)
     has_to = 810 if seconds_ago == 10 else seen.value(Subject.stream("source", "op0"), "input_rate")
     assert seen.value(Subject.operator("op0"), "true_rate") == pytest.approx(1000 / ROW_MS)
     assert seen.value(Subject.operator("op0"), "utilization") == pytest.approx(ROW_MS / 1000 * has_to / 3)
@@ -251,7 +259,7 @@ def test_of_a_query_that_begins_with_a_source_all_operators_have_to_do_what_come
 
         nodes["n0"].progress = progress
         samples = MetricsCollector(blueprint, nodes, CollectorSettings(period_seconds=10)).samples(plan, 1010)
-        found = Observation(0).updated(samples, 1010)
+        found = last_values(samples, 1010)
         return {name: found.value(Subject.operator("op0"), name) for name in ("utilization", "input_rate")}
 
     at_ease, behind = seen(arriving=100), seen(arriving=300)

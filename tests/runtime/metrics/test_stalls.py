@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rheostat.model.observation import Sample, Subject
 from rheostat.runtime.metrics.round_trips import RoundTrip, delays_ms, folded
-from rheostat.runtime.metrics.stalls import InstanceState, StallPatience, StallWatch, silent_nodes
+from rheostat.runtime.metrics.stalls import InstanceState, StallPatience, StallWatch, SymptomKind, silent_nodes
 from rheostat.runtime.nodes.node_usage import Heartbeats, Usage, UsageMeter, measured_usage
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 
@@ -23,7 +23,7 @@ def told(*moments, patience=None):
     """The symptoms at the last of (time, doing) moments."""
     watch, found = StallWatch(patience or StallPatience(stall_seconds=20, lag_seconds=15)), []
     for now, one in moments:
-        found = watch.symptoms([one], now)
+        found = watch.look([one], now)
     return found
 
 
@@ -55,18 +55,21 @@ def test_symptoms(moments, words):
     assert [words in str(symptom) for symptom in found] == ([] if words is None else [True])
 
 
-def test_a_symptom_says_since_when():
+def test_a_symptom_says_since_when_and_of_which_kind():
     (stalled,) = told((100, doing(6)), (130, doing(6)))
-    assert stalled.since_seconds == 100
+    assert (stalled.since_seconds, stalled.kind) == (100, SymptomKind.STALLED)
+    assert told((0, doing(lag=16, backlog=7)))[0].kind is SymptomKind.LAGGING
+    assert told((0, doing(state="failed", error="boom")))[0].kind is SymptomKind.DOWN
+    assert silent_nodes({"n1": 12.0}, 100.0, 10.0)[0].kind is SymptomKind.SILENT
     (late,) = told((100, doing(lag=40.0, backlog=1)))
     assert late.since_seconds == 60
 
 
 def test_an_instance_that_is_gone_is_forgotten():
     watch = StallWatch(StallPatience(stall_seconds=20))
-    watch.symptoms([doing(6)], 0)
-    watch.symptoms([], 10)
-    assert watch.symptoms([doing(6)], 25) == []
+    watch.look([doing(6)], 0)
+    watch.look([], 10)
+    assert watch.look([doing(6)], 25) == []
 
 
 def test_a_silent_node_is_a_symptom():

@@ -14,7 +14,15 @@ from rheostat.cli.inputs.control_inputs import Steered
 from rheostat.cli.inputs.run_inputs import RunRequest
 from rheostat.cli.output import answer_json, page, warn
 from rheostat.cli.session.signals import signals
-from rheostat.cli.views.run_view import change_line, lost_line, lost_nodes, run_view, story_line, summary
+from rheostat.cli.views.run_view import (
+    change_line,
+    lost_line,
+    lost_nodes,
+    run_view,
+    story_line,
+    summary,
+    symptom_line,
+)
 from rheostat.control.history.lessons import teach
 from rheostat.control.knowledge.profile import Profile
 from rheostat.control.loop.clocks import SystemClock
@@ -166,6 +174,7 @@ class Lines:
         self._state = ""
         self._known: set[str] = set()
         self._lost: set[str] = set()
+        self._symptoms: dict[tuple[str, str], str] = {}
 
     def show(self, status: Mapping[str, Any]) -> None:
         """Changes and failures once, a summary every few seconds and whenever the state is another."""
@@ -173,6 +182,7 @@ class Lines:
         for name in sorted((lost ^ self._lost) & there):
             self._say(f"{time.strftime('%H:%M:%S')} {lost_line(name) if name in lost else f'node {name} is back'}")
         self._lost = lost
+        self._say_symptoms(status)
         news = [change_line(change) for change in status["changes"]] + list(status["failures"])
         news += [story_line(story) for story in (status["control"] or {}).get("stories", [])]
         for line in news:
@@ -182,6 +192,15 @@ class Lines:
         if status["state"] != self._state or time.monotonic() - self._last >= LINE_SECONDS:
             self._last, self._state = time.monotonic(), status["state"]
             self._say(f"{time.strftime('%H:%M:%S')} {summary(status)}")
+
+    def _say_symptoms(self, status: Mapping[str, Any]) -> None:
+        """A symptom when it begins and when it is over; its figures change all the time."""
+        found = {(one["subject"], one["kind"]): symptom_line(one) for one in status["symptoms"]}
+        for key in sorted(found.keys() - self._symptoms.keys()):
+            self._say(f"{time.strftime('%H:%M:%S')} {found[key]}")
+        for subject, kind in sorted(self._symptoms.keys() - found.keys()):
+            self._say(f"{time.strftime('%H:%M:%S')} {subject}: no longer {kind}")
+        self._symptoms = found
 
     def _say(self, line: str) -> None:
         self._out.write(f"{line}\n")

@@ -25,6 +25,7 @@ def run_view(application: Application, status: Mapping[str, Any]) -> Group:
         _graph(application, status),
     ]
     parts += [Text(lost_line(name), "yellow") for name in lost_nodes(status)]
+    parts += [Text(symptom_line(symptom), "yellow") for symptom in status["symptoms"]]
     for change in status["changes"]:
         parts.append(Text(change_line(change), STYLES[change["effect"]]))
     control = status["control"]
@@ -40,10 +41,11 @@ def summary(status: Mapping[str, Any]) -> str:
     """One line: what comes in, what goes out, what waits, how long it takes."""
     known = [rate for rate in status["sinks_tps"].values() if rate is not None]
     out = f"{number(sum(known))}/s" if known else "?"
-    waiting = sum(stream["lag_rows"] for stream in status["streams"])
+    waiting = sum(stream["lag_rows"] or 0 for stream in status["streams"])
+    coming = [rate for rate in status["sources_tps"].values() if rate is not None]
     parts = [
         f"{status['state']} for {_span(status['seconds'])}",
-        f"in {number(sum(status['sources_tps'].values()))}/s",
+        f"in {number(sum(coming))}/s" if coming else "in ?",
         f"out {out}",
         f"waiting {waiting:,}",
     ]
@@ -60,6 +62,11 @@ def lost_nodes(status: Mapping[str, Any]) -> list[str]:
 def lost_line(name: str) -> str:
     """What a lost node means, in words."""
     return f"node {name} is lost: others run what ran there"
+
+
+def symptom_line(symptom: Mapping[str, Any]) -> str:
+    """A stall, a lag or a silent node in one line."""
+    return f"{symptom['subject']}: {symptom['what']}"
 
 
 def change_line(change: Mapping[str, Any]) -> str:
@@ -111,7 +118,9 @@ def _stream(stream: Mapping[str, Any] | None, target: str) -> str:
         return target
     if stream["inside"]:
         return f"{target} (in the same query)"
-    return f"{target} ({number(stream['rate_tps'])}/s, {stream['lag_rows']:,} waiting)"
+    rate, waiting = stream["rate_tps"], stream["lag_rows"]
+    told = ["?/s" if rate is None else f"{number(rate)}/s", "? waiting" if waiting is None else f"{waiting:,} waiting"]
+    return f"{target} ({', '.join(told)})"
 
 
 def _span(seconds: float) -> str:

@@ -1,23 +1,23 @@
-"""What is known of an application now? Samples averaged over a while, less what must not be believed.
+"""Averages of samples over a sliding window, without samples that must not be believed.
 
-A probe hands out every sample once, so that all managers of an application share one monitor. Figures are means over
-the last control period or so: a single sample of a burst is not how an operator does. What was measured at the start or
-around a change says nothing about how things are, and is left out.
+A probe hands out every sample once, so all managers of an application share one `Averages`. A figure is its mean over
+the last control period or so: a single sample of a burst does not describe an operator. Samples from the start or from
+around a change are excluded. `rheostat status` shows the same averages over a shorter window.
 """
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from math import inf
 
 from rheostat.control.loop.ports import Probe
-from rheostat.model.observation import FIGURES, Of, Subject
+from rheostat.model.observation import FIGURES, Of, Sample, Subject
 
 Reading = tuple[float, float]
-"""When, and how much."""
+"""Time of a measurement, and its value."""
 
-LAST_COUNTS = frozenset({"backlog", "true_rate"})
-"""Figures that are no averages over time: the last one counts."""
+LAST_COUNTS = frozenset({"backlog", "true_rate", "lag_seconds", "cpu_seconds", "state_rows", "state_bytes"})
+"""Figures that are not averaged over time: the last value counts."""
 USED = frozenset(
     {
         "input_rate",
@@ -36,44 +36,46 @@ USED = frozenset(
         "response_p99_ms",
     }
 )
-"""What managers look at; the rest is not kept."""
+"""Figures that managers use; for them no others are kept."""
 _OF_OPERATORS = frozenset({Of.OPERATOR, Of.INSTANCE})
 
 
 @dataclass(slots=True)
-class Averages:
-    """Remembers what a probe has told of one application."""
+class Readings:
+    """Recent values of the figures of one application."""
 
-    probe: Probe
     averaging_seconds: float = 30.0
-    """How far back an average goes."""
+    """Length of the window; with 0, the last value counts."""
+    kept: Collection[str] = USED
+    """Figures that are kept."""
     now_seconds: float = -inf
+    """Time of the last call of `take`."""
     _readings: dict[Subject, dict[str, deque[Reading]]] = field(default_factory=dict)
     _excluded: float = -inf
-    """What was measured up to then is not believed, of nothing."""
+    """Samples up to this time are not believed, of anything."""
     _excluded_operators: dict[str, float] = field(default_factory=dict)
-    """What was measured up to then is not believed, of one operator."""
+    """Samples up to this time are not believed, by operator."""
 
-    def refresh(self, now_seconds: float) -> None:
-        """Takes in what was measured since the last time."""
+    def take(self, samples: Iterable[Sample], now_seconds: float) -> None:
+        """Adds new samples, and forgets those that have left the window."""
         self.now_seconds = now_seconds
         oldest = now_seconds - self.averaging_seconds
-        for sample in self.probe.samples():
+        for sample in samples:
             of_subject = self._readings.get(sample.subject)
             if of_subject is None:
                 of_subject = self._readings[sample.subject] = {}
             for name, value in sample.figures.items():
-                if name in USED:
+                if name in self.kept:
                     readings = of_subject.get(name)
                     if readings is None:
                         readings = of_subject[name] = deque()
                     readings.append((sample.at_seconds, value))
-                    # The last one is kept, however old, to say since when nothing was heard.
+                    # The last one is kept, however old, to tell the age of a figure.
                     while len(readings) > 1 and readings[0][0] <= oldest:
                         readings.popleft()
 
     def exclude(self, until_seconds: float, operators: Collection[str] | None = None) -> None:
-        """What is measured up to then does not count: of these operators and of the response time, or of anything."""
+        """Ignores samples up to a time: of these operators and of the response time, or of everything."""
         if operators is None:
             self._excluded = max(self._excluded, until_seconds)
             return
@@ -81,7 +83,7 @@ class Averages:
             self._excluded_operators[operator] = max(self._excluded_operators.get(operator, -inf), until_seconds)
 
     def value(self, subject: Subject, figure: str) -> float | None:
-        """The mean over the last while, or None if nothing is known that is young enough to be believed."""
+        """Mean over the window; None if no value is recent enough to be believed."""
         readings = self._of(subject, figure)
         if not readings:
             return None
@@ -95,7 +97,7 @@ class Averages:
         return sum(counted) / len(counted) if counted else readings[-1][1]
 
     def silence(self, subject: Subject, figure: str) -> float | None:
-        """For how many seconds nothing was heard of a figure; None if nothing ever was."""
+        """Seconds since the last value of a figure; None if there was none."""
         readings = self._of(subject, figure)
         return self.now_seconds - readings[-1][0] if readings else None
 
@@ -108,3 +110,15 @@ class Averages:
         if subject.of is Of.APPLICATION:
             return max(self._excluded, *self._excluded_operators.values(), -inf)
         return self._excluded
+
+
+class Averages(Readings):
+    """Readings that managers take from a probe."""
+
+    def __init__(self, probe: Probe, averaging_seconds: float = 30.0) -> None:
+        super().__init__(averaging_seconds)
+        self.probe = probe
+
+    def refresh(self, now_seconds: float) -> None:
+        """Takes the samples that the probe has since the last call."""
+        self.take(self.probe.samples(), now_seconds)

@@ -51,7 +51,7 @@ class _Period:
 
     now: float
     figures: Figures
-    doings: list[InstanceState] = field(default_factory=list)
+    states: list[InstanceState] = field(default_factory=list)
     responses: list[ResponseTimes] = field(default_factory=list)
     hops: dict[Subject, Hops] = field(default_factory=dict)
     _operators: dict[str, list[Mapping[str, float]]] = field(default_factory=dict)
@@ -178,8 +178,8 @@ class MetricsCollector:
             if reached:
                 subject = Subject.instance(instance.head, instance.node)
                 behind = waits or flowed.figures.get(instance.head, {})
-                doing = InstanceState(subject, status, int(behind.get("backlog", 0)), behind.get("lag_seconds", 0.0))
-                period.doings.append(doing)
+                state = InstanceState(subject, status, int(behind.get("backlog", 0)), behind.get("lag_seconds", 0.0))
+                period.states.append(state)
 
     def _behind(self, instance: Instance, flowed: MeasuredRates, waits: Mapping[str, float]) -> tuple[float, float]:
         """How many times as much it would have to read, and for how long the oldest of that has waited."""
@@ -250,7 +250,7 @@ class MetricsCollector:
         self._watch.patience = self.settings.patience
         ages = self._node_watch.ages_seconds(period.now)
         silent: Iterable[Symptom] = silent_nodes(ages, period.now, self.settings.silence_seconds)
-        return (*silent, *self._watch.symptoms(period.doings, period.now))
+        return (*silent, *self._watch.look(period.states, period.now))
 
     def _chain(self, instance: Instance) -> OperatorChain:
         application = self.blueprint.application

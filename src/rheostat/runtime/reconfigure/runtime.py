@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from threading import Lock
-from typing import Any
 
 import pyarrow as pa
 
 from rheostat.control.loop.migration import Event
 from rheostat.control.loop.ports import NODE_JOINED, NODE_LEFT, Done, Effect, Entry, Journal, Refused, RolledBack
-from rheostat.errors import NodeUnreachable, RheostatError, RuntimeFault
+from rheostat.errors import NodeUnreachable, RheostatError
 from rheostat.model.graph.application import Kind
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
@@ -313,15 +312,8 @@ class Runtime:
         whole = Subject.application(self.blueprint.application.name)
         return [*samples, Sample(whole, now, {"downtime_seconds": self._paused_seconds})]
 
-    def progress(self, instance: Instance, after: int = -1) -> Sequence[Mapping[str, Any]]:
-        """What Spark has to say about batches of an instance after one; nothing while its node is out of reach."""
-        try:
-            return self._failover.node_of(instance).progress(instance.name, after)
-        except RuntimeFault:
-            return []
-
     def symptoms(self) -> Sequence[Symptom]:
-        """What was wrong when the last samples were taken."""
+        """Stalls, lags and silent nodes, as of the last samples."""
         return self.monitor.symptoms
 
     def is_drained(self) -> bool:
