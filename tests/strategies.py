@@ -19,6 +19,7 @@ from rheostat.model.network.links import Link, LinkQuality
 from rheostat.model.network.resources import DelayMatrix, Infrastructure, Node, StoreAccess
 from rheostat.model.quality.objective import Bounds, EdrpObjective, Objective, OdpObjective, Range
 from rheostat.model.quality.qos import NetworkMetric
+from rheostat.model.run_settings import NodeForm, RunSettings
 
 PLAIN_NAMES = ("source", "parser", "filter", "count", "top", "sink", "a", "b", "c", "n1", "n2", "edge-1", "core_2")
 ODD_NAMES = (
@@ -329,3 +330,33 @@ def odp_objectives(draw: st.DrawFn) -> OdpObjective:
 def objectives() -> st.SearchStrategy[Objective]:
     """Of both papers."""
     return edrp_objectives() | odp_objectives()
+
+
+@cache
+def runs() -> st.SearchStrategy[RunSettings]:
+    """Settings of a run, most of them not given."""
+    words = st.none() | st.sampled_from(["a.yaml", "shop.app:app", "1", "yes", "x y", "ü"])
+    plain = st.sampled_from([1, 0.5, "text", True, "true", "2g"])
+    named = st.dictionaries(st.sampled_from(["high", "1", "b c"]), plain, max_size=2)
+    texts = st.dictionaries(st.sampled_from(["spark.a", "1"]), st.sampled_from(["2g", "true", "1"]), max_size=2)
+    seconds = st.none() | st.sampled_from([0.5, 30.0])
+    return st.builds(
+        RunSettings,
+        words.map(lambda word: word or "app.py"),
+        infrastructure=words,
+        directory=words,
+        nodes=st.none() | st.sampled_from(NodeForm),
+        master=st.lists(st.sampled_from(["local[2]", "n1=local"]), max_size=2).map(tuple),
+        spark=texts,
+        trigger_ms=st.none() | st.integers(0, 1000),
+        seconds=seconds,
+        until_drained=st.none() | st.booleans(),
+        control=st.none() | st.sampled_from(["edf", "none"]),
+        policy_settings=named,
+        global_policy=words,
+        global_settings=named,
+        bounds_ms=st.dictionaries(st.sampled_from(["a", "1"]), st.sampled_from([1.0, 2.5]), max_size=2),
+        period=seconds,
+        control_settings=named,
+        dry_run=st.none() | st.booleans(),
+    )

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import partial
 from math import ceil
 from pathlib import Path
@@ -30,6 +29,7 @@ from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.membership import with_node, with_only
 from rheostat.model.network.resources import Infrastructure
 from rheostat.model.network.resources import Node as ModelNode
+from rheostat.model.run_settings import NodeForm
 from rheostat.runtime.channels.records.channel import load_channel
 from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.nodes.agent_address import nodes_told
@@ -53,15 +53,6 @@ SPARK_LOG = "spark.log"
 """In a run's directory, if its nodes share a Spark."""
 MOST_THREADS = 64
 """Task threads of an embedded Spark application: one per slot, but a large network is not one machine."""
-
-
-class NodeForm(StrEnum):
-    """How the nodes of one machine are run."""
-
-    EMBEDDED = "embedded"
-    """All in this process and one Spark application: light."""
-    PROCESS = "process"
-    """A process and a Spark application for each: isolated from one another."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 from tests.cli.quiet_nodes import THREE, WORDS
 
-from rheostat.cli.inputs.run_inputs import RunRequest, find_wanted, first_deployment
+from rheostat.cli.inputs.run_inputs import RunFiles, RunRequest, find_wanted, first_deployment
 from rheostat.cli.inputs.spark_inputs import spark_settings
 from rheostat.cli.output import WrongUse
 from rheostat.cli.session.replica_numbers import scaled
@@ -47,7 +47,7 @@ def here(rheostat, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("argument", ["words.yaml", "my_words:app", "my_words:build"])
 def test_an_application_is_a_document_a_variable_or_a_function(here, argument):
-    wanted = find_wanted(argument, "three.yaml", None)
+    wanted = find_wanted(RunFiles(argument, "three.yaml"))
     assert (wanted.application, wanted.infrastructure, wanted.deployment) == (WORDS, THREE, None)
 
 
@@ -65,13 +65,13 @@ def test_an_application_is_a_document_a_variable_or_a_function(here, argument):
         pytest.param("words.yaml three.yaml --deployment bad.yaml", "there is no node 'n7'", id="a bad deployment"),
         pytest.param(
             "words.yaml three.yaml --learned no.jsonl",
-            "nobody decides anything without --control",
-            id="lessons for nobody",
+            "--learned requires --control; e.g. --control edf",
+            id="lessons without control",
         ),
         pytest.param(
             "words.yaml three.yaml --period 5 --control-set max_nodes=3 --global token-bucket",
-            "--global, --period, --control-set: nobody decides anything",
-            id="settings of nobody",
+            "--global requires --control; e.g. --control edf\n--period requires --control; e.g. --control edf\n",
+            id="settings without control",
         ),
         pytest.param(
             "words.yaml three.yaml --control e2df --control-set free_capacty=1",
@@ -86,12 +86,18 @@ def test_an_application_is_a_document_a_variable_or_a_function(here, argument):
         pytest.param("words.yaml three.yaml --master sparc", "'sparc' is no Spark master", id="no master"),
         pytest.param("words.yaml three.yaml --master n7=local", "there is no node 'n7'", id="a master for nobody"),
         pytest.param("words.yaml three.yaml --master n1=local", "add --nodes process", id="a master for a part"),
-        pytest.param("words.yaml three.yaml --spark spark.x", "'spark.x' has no value", id="a setting without value"),
+        pytest.param(
+            "words.yaml three.yaml --spark spark.x",
+            "--spark: 'spark.x' is not `name=value`",
+            id="a setting without value",
+        ),
         pytest.param(
             "words.yaml three.yaml --spark spark.sql.shuffle.partitions=4", "scale the operator", id="not a setting"
         ),
         pytest.param(
-            "words.yaml three.yaml --control elastic-storm --learned no.jsonl", "nobody learns", id="nobody learns"
+            "words.yaml three.yaml --control elastic-storm --learned no.jsonl",
+            "policy doubling does not learn",
+            id="no learner",
         ),
         pytest.param(
             "words.yaml three.yaml --control edf --policy model-based --learned no.jsonl", "no.jsonl", id="no lessons"
@@ -271,11 +277,11 @@ def test_nodes_that_are_lost_and_back_are_told_each_time():
 
 
 def test_masters_and_settings_of_spark_are_for_all_nodes_or_for_one():
-    found = spark_settings(["local[2]", "n2=spark://host:7077"], ["spark.driver.memory=2g"], THREE, shared=False)
+    found = spark_settings(["local[2]", "n2=spark://host:7077"], {"spark.driver.memory": "2g"}, THREE, shared=False)
     assert found == SparkSettings("local[2]", {"spark.driver.memory": "2g"}, {"n2": "spark://host:7077"})
 
 
 def test_every_mistake_about_spark_is_told_at_once():
     with pytest.raises(WrongUse) as told:
-        spark_settings(["n7=local", "n1=local"], ["spark.x", "y=1"], THREE, shared=True)
+        spark_settings(["n7=local", "n1=local"], {"spark.sql.shuffle.partitions": "4", "y": "1"}, THREE, shared=True)
     assert len(told.value.complaints) == 4

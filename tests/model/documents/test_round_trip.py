@@ -46,6 +46,12 @@ def test_a_deployment_that_was_written_is_read_as_it_was(file, placement):
     assert (document.kind, document.value) == ("deployment", placement[2])
 
 
+@given(run=some.runs())
+def test_a_run_that_was_written_is_read_as_it_was(file, run):
+    document = again(run, file)
+    assert (document.kind, document.value) == ("run", run)
+
+
 @given(latency=some.latency_models())
 def test_every_latency_model_survives(file, latency: LatencyModel):
     application = Application("app", (Operator("a", Kind.SOURCE, latency=latency),))

@@ -19,10 +19,12 @@ from rheostat.model.documents.shapes.infrastructure_shape import (
     StoreShape,
 )
 from rheostat.model.documents.shapes.objective_shape import BoundsShape
+from rheostat.model.documents.shapes.run_shape import RunShape
 from rheostat.model.graph.application import Application, Operator, Stream
 from rheostat.model.network.links import Link, LinkQuality
 from rheostat.model.network.resources import Infrastructure, Node, StoreAccess
 from rheostat.model.quality.objective import Bounds
+from rheostat.model.run_settings import RunSettings
 
 SCHEMAS = Path(__file__).parents[3] / "schemas"
 CHECKS: dict[str, Callable[[object], object]] = {}
@@ -51,10 +53,10 @@ def test_a_schema_describes_what_may_be_written():
 
 
 @settings(max_examples=30)
-@given(placement=some.placements(odd_names=True), objective=some.objectives())
-def test_a_schema_accepts_what_is_written(placement, objective):
+@given(placement=some.placements(odd_names=True), objective=some.objectives(), run=some.runs())
+def test_a_schema_accepts_what_is_written(placement, objective, run):
     checker = fastjsonschema
-    for kind, value in zip(KINDS, (*placement[:2], objective, placement[2]), strict=True):
+    for kind, value in zip(KINDS, (*placement[:2], objective, placement[2], run), strict=True):
         if kind not in CHECKS:
             CHECKS[kind] = checker.compile(json_schema(kind))
         CHECKS[kind](yaml.safe_load(write(value)))
@@ -72,6 +74,7 @@ def test_a_schema_accepts_what_is_written(placement, objective):
         (Application, ApplicationShape, set()),
         (Infrastructure, InfrastructureShape, set()),
         (Bounds, BoundsShape, set()),
+        (RunSettings, RunShape, set()),
     ],
 )
 def test_whatever_the_model_has_can_be_written(model, shape, elsewhere):

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import pytest
 from tests.cli.quiet_nodes import WORDS
 
-from rheostat.controller.bring_up import Launch, NodeForm, dismiss_strays
+from rheostat.controller.bring_up import Launch, dismiss_strays
 from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.model.run_settings import NodeForm
 from rheostat.runtime.nodes import agent_process
 from rheostat.runtime.nodes.agent_address import address_file
 from rheostat.runtime.nodes.agent_process import AGENT_MODULE, AgentProcess, group_of, is_alive

@@ -1,13 +1,13 @@
-"""Who steers a running application, and how? From the options of `rheostat run`."""
+"""The control of a run, from its settings."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from rheostat.cli.inputs.control_set import tuned
 from rheostat.cli.inputs.plan_inputs import planner_named
-from rheostat.cli.inputs.simulate_inputs import options_of
 from rheostat.cli.output import Complaint, WrongUse, warn
 from rheostat.control.history.journal import from_line
 from rheostat.control.history.lessons import misfits
@@ -29,7 +29,7 @@ SAMPLES_PER_PERIOD = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Steered:
-    """What `rheostat run` was told about control."""
+    """The control of a run: its settings, its planner and what its policies begin with."""
 
     settings: ControlSettings
     planning: Planning | None = None
@@ -39,7 +39,7 @@ class Steered:
 
     @property
     def is_on(self) -> bool:
-        """Whether anybody decides anything."""
+        """Whether there are managers."""
         return self.settings.kind != NONE
 
     @property
@@ -57,15 +57,15 @@ class Steered:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """The options as they were given."""
+    """The settings of control as they were given."""
 
     control: str = NONE
     policy: str | None = None
-    options: Sequence[str] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
     granting: str = "all"
-    granting_options: Sequence[str] = ()
+    granting_options: Mapping[str, Any] = field(default_factory=dict)
     objective_ms: float | None = None
-    bounds: Sequence[str] = ()
+    bounds: Mapping[str, Any] = field(default_factory=dict)
     period: float | None = None
     settle: float | None = None
     warm_up: float = 0.0
@@ -73,24 +73,26 @@ class Wishes:
     objective: Objective | None = None
     dry_run: bool = False
     learned: Path | None = None
-    tuning: Sequence[str] = ()
+    tuning: Mapping[str, Any] = field(default_factory=dict)
 
 
-def steered(wishes: Wishes, application: Application) -> Steered:
-    """The settings these options describe; whatever is wrong with them is told at once."""
+def control_settings(wishes: Wishes, application: Application) -> ControlSettings:
+    """The settings that these options describe; every mistake in them is told at once."""
     objective = wishes.objective_ms
     if objective is not None and not (isfinite(objective) and objective > 0):
         raise WrongUse(Complaint(f"--objective-ms: {objective} is not a finite number > 0", "write milliseconds > 0"))
-    bounds = options_of("bound", wishes.bounds)
+    if strange := [name for name, value in wishes.bounds.items() if not isinstance(value, int | float)]:
+        remedy = "write operator=milliseconds"
+        raise WrongUse(*(Complaint(f"--bound: the bound of {name} is no number", remedy) for name in strange))
     settings = ControlSettings(
         wishes.control,
         wishes.policy,
-        options_of("set", wishes.options),
+        wishes.options,
         wishes.granting,
-        options_of("global-set", wishes.granting_options),
+        wishes.granting_options,
         period_seconds=wishes.period,
         warm_up_seconds=wishes.warm_up,
-        latency_bounds_ms=bounds,
+        latency_bounds_ms=wishes.bounds,
         dry_run=wishes.dry_run,
         memory_every=10,
     )
@@ -104,25 +106,32 @@ def steered(wishes: Wishes, application: Application) -> Steered:
     )
     settings = tuned(settings, wishes.tuning)
     settings.check(application)
+    return settings
+
+
+def steered(wishes: Wishes, application: Application) -> Steered:
+    """The settings that these options describe, with a planner that is ready if one decides."""
+    settings = control_settings(wishes, application)
     planning = None
     if settings.kind in PLANNED:
         # Else the first plan of a machine would take a minute, while the application runs.
         made_ready(PreparationLine())
         planning = Planning(
             planner_named(wishes.planner or "exact"),
-            wishes.objective or _balanced(application, objective),
-            limits=Limits(max(1.0, period / 3)),
+            wishes.objective or _balanced(application, wishes.objective_ms),
+            limits=Limits(max(1.0, settings.manager_period() / 3)),
         )
-    return Steered(settings, planning, objective, lessons_from(wishes.learned, settings, application))
+    lessons = lessons_from(wishes.learned, settings, application)
+    return Steered(settings, planning, wishes.objective_ms, lessons)
 
 
 def lessons_from(path: Path | None, settings: ControlSettings, application: Application) -> tuple[Entry, ...]:
-    """What was learned elsewhere; whatever does not fit these settings is told at once."""
+    """What was learned in another run; everything that does not fit these settings is told at once."""
     if path is None:
         return ()
     remedy = "make it with rheostat simulate --save-learned, with the same --policy and --set"
     if not has_local_managers(settings):
-        what = f"nobody learns under {settings.kind}, {settings.policy_name()}"
+        what = f"{settings.kind} with the policy {settings.policy_name()} does not learn"
         raise WrongUse(Complaint(f"--learned: {what}", "leave it out, or choose a policy that learns"))
     try:
         lessons = tuple(from_line(line) for line in path.read_text(encoding="utf-8").splitlines())
@@ -143,7 +152,7 @@ class PreparationLine(Silent):
 
 
 def _balanced(application: Application, response_ms: float | None) -> Objective:
-    """What matters if nobody says it: the response time alone; with a bound for it, cost and downtime as much."""
+    """The objective of a run without one: the response time; with a bound for it, cost and downtime weigh as much."""
     if response_ms is None:
         return OdpObjective()
     most = sum(operator.cost_per_hour * operator.max_replicas for operator in application.operators)

@@ -1,12 +1,11 @@
-"""Settings of a control that have no option of their own: `--control-set name=value`, told all at once if wrong."""
+"""Settings of a control that have no option of their own: `--control-set name=value`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from rheostat.cli.inputs.simulate_inputs import options_of
 from rheostat.cli.output import Complaint, WrongUse
 from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.model.graph.flow_order import did_you_mean
@@ -21,11 +20,11 @@ TUNABLE = (
 HELP = "A setting of the managers, name=value, such as free_capacity=2, max_nodes=6, migrations=true, quota_replicas=8."
 
 
-def tuned(settings: ControlSettings, pairs: Sequence[str]) -> ControlSettings:
-    """The settings with what somebody wants otherwise; whether it can be is for `check` to say."""
+def tuned(settings: ControlSettings, given: Mapping[str, Any]) -> ControlSettings:
+    """The settings with those that are given; whether the values make sense is for `check` to say."""
     hints = get_type_hints(ControlSettings)
     wanted, wrong = {}, []
-    for name, value in options_of(OPTION, pairs).items():
+    for name, value in given.items():
         if name not in TUNABLE:
             wrong.append(Complaint(f"--{OPTION}: there is no setting {name!r}", did_you_mean(name, TUNABLE)))
             continue

@@ -1,32 +1,30 @@
-"""What shall run, on what, and how is it deployed at first? From documents, or from an application in Python."""
+"""The application, the nodes and the first deployment of a run: from documents, or from an application in Python."""
 
 import importlib
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from rheostat.cli.inputs.application_loader import is_python, load_application, make_importable
 from rheostat.cli.inputs.document_inputs import find_sound, of_type, only
+from rheostat.cli.inputs.local_nodes import local_infrastructure
 from rheostat.cli.output import Complaint, WrongUse, complaints_of
 from rheostat.control.knowledge.profile import Profile
-from rheostat.errors import InvalidDocument, InvalidModel
+from rheostat.errors import InvalidDocument
 from rheostat.model.documents import Document, check_together
 from rheostat.model.graph.application import Application, Operator
 from rheostat.model.graph.deployment import Deployment, Replicas
-from rheostat.model.graph.flow_order import did_you_mean
 from rheostat.model.network.resources import Infrastructure
 from rheostat.model.quality.objective import Objective
 
-IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 BASE = Path(".rheostat")
-"""Where applications lie unless told otherwise, below the current directory."""
+"""The folder of all runs, unless told otherwise: below the current directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What the user has asked for."""
+    """The application, nodes and deployment that a run was asked for."""
 
     application: Application
     infrastructure: Infrastructure
@@ -36,68 +34,65 @@ class RunRequest:
     """What matters to planners; None: the response time alone."""
 
 
-def find_wanted(
-    application: str, infrastructure: str, deployment: str | None = None, objective: str | None = None
-) -> RunRequest:
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """The arguments that name the parts of a run."""
+
+    application: str
+    """A document, a name of the library, or an application in Python."""
+    infrastructure: str | None = None
+    """None: nodes of this machine."""
+    deployment: str | None = None
+    objective: str | None = None
+    local_nodes: int = 1
+    root: Path = Path()
+    """The folder that the application's modules are looked for in."""
+
+
+def find_wanted(files: RunFiles) -> RunRequest:
     """All of them, each of them sound and all together, or every complaint."""
-    # The user's modules, here and on every node, lie where the command was given.
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    options = [argument for argument in (deployment, objective) if argument is not None]
-    if IMPORT_PATH.fullmatch(application) and not Path(application).exists():
-        network, *others = find_sound([infrastructure], ["infrastructure"], options)
-        documents = [Document("application", imported_application(application), Path(application)), network, *others]
+    make_importable(Path())
+    make_importable(files.root)
+    options = [argument for argument in (files.deployment, files.objective) if argument is not None]
+    named = [] if files.infrastructure is None else [files.infrastructure]
+    if is_python(files.application, files.root):
+        complaints: list[Complaint] = []
+        documents: list[Document] = []
         try:
-            check_together(documents)
-        except InvalidDocument as error:
-            raise WrongUse(*complaints_of(error)) from error
+            loaded = load_application(files.application, files.root)
+            documents.append(Document("application", loaded, Path(files.application)))
+        except WrongUse as error:
+            complaints += error.complaints
+        try:
+            documents += find_sound(named, ["infrastructure"], options)
+        except WrongUse as error:
+            complaints += error.complaints
+        if complaints:
+            raise WrongUse(*complaints)
     else:
-        documents = list(find_sound([application, infrastructure], ["application", "infrastructure"], options))
-    graph, network_value = of_type(documents, Application), of_type(documents, Infrastructure)
-    if graph is None or network_value is None:
-        raise WrongUse(Complaint("an application and an infrastructure are needed"))
+        documents = list(
+            find_sound([files.application, *named], ["application", "infrastructure"][: 1 + len(named)], options)
+        )
+    graph, network = of_type(documents, Application), of_type(documents, Infrastructure)
+    if graph is None:
+        raise WrongUse(Complaint("an application is needed", "give a document, or package.module:attribute"))
+    if network is None:
+        network = local_infrastructure(graph, files.local_nodes)
+        documents.insert(1, Document("infrastructure", network, Path(network.name)))
+    try:
+        check_together(documents)
+    except InvalidDocument as error:
+        raise WrongUse(*complaints_of(error)) from error
     if idle := [operator.name for operator in graph.operators if not operator.code]:
         what = f"these operators have no code to run: {', '.join(idle)}"
-        raise WrongUse(Complaint(what, "write code: package.module:function for each", application))
-    given = None if deployment is None else only(documents[2], Deployment, "deployment")
-    matters = None if objective is None else only(documents[-1], Objective, "objective")
-    return RunRequest(graph, network_value, given, matters)
-
-
-def imported_application(path: str) -> Application:
-    """The application that an import path stands for: a variable, or a function that takes no arguments."""
-    name, _, attribute = path.partition(":")
-    try:
-        module = importlib.import_module(name)
-    except ModuleNotFoundError as missing:
-        what = f"there is no module {missing.name!r}"
-        raise WrongUse(Complaint(what, "is it installed, or below the current directory?", path)) from missing
-    except Exception as failure:  # the user's module may raise anything
-        raise WrongUse(Complaint(f"its module failed: {type(failure).__name__}: {failure}", None, path)) from failure
-    if not hasattr(module, attribute):
-        near = did_you_mean(attribute, [known for known in vars(module) if not known.startswith("_")])
-        raise WrongUse(Complaint(f"module {name} has no {attribute!r}", near, path))
-    return _built(getattr(module, attribute), path)
-
-
-def _built(found: Any, path: str) -> Application:
-    try:
-        if callable(found):
-            found = found()
-        if hasattr(found, "build"):
-            found = found.build()
-    except InvalidModel as error:
-        raise WrongUse(*complaints_of(error)) from error
-    except Exception as failure:
-        raise WrongUse(Complaint(f"it raised {type(failure).__name__}: {failure}", None, path)) from failure
-    if not isinstance(found, Application):
-        what = f"this is a {type(found).__name__}, not an application"
-        raise WrongUse(Complaint(what, "name a model.Application, an App, or a function that gives one", path))
-    return found
+        raise WrongUse(Complaint(what, "write code: package.module:function for each", files.application))
+    given = None if files.deployment is None else only(documents[2], Deployment, "deployment")
+    matters = None if files.objective is None else only(documents[-1], Objective, "objective")
+    return RunRequest(graph, network, given, matters)
 
 
 def read_profile(path: Path) -> Profile:
-    """A profile, or one line about the file that is none."""
+    """The profile in a file."""
     if not path.exists():
         raise WrongUse(Complaint(f"there is no file {path}", "make one with rheostat calibrate"))
     try:
@@ -112,9 +107,9 @@ def default_directory(application: Application) -> Path:
 
 
 def first_deployment(wanted: RunRequest, planner: str | None = None) -> Deployment:
-    """What a planner decides; without one the fewest replicas of every operator, pinned or on the first node with room.
+    """The deployment that a planner decides; without one the fewest replicas, each on the first node with room.
 
-    Operators with the least choice are placed first, so that nobody takes the only place another can have.
+    Operators with the fewest possible nodes are placed first, so that the others leave these to them.
     """
     application, infrastructure = wanted.application, wanted.infrastructure
     if planner is not None:

@@ -1,14 +1,13 @@
 """What is simulated, and who decides? From the arguments of `simulate` and `compare-policies`."""
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 from rheostat.cli.inputs.document_inputs import find_sound, of_type, only
 from rheostat.cli.inputs.downtime_choice import Downtime
+from rheostat.cli.inputs.pairs import pairs_of, wrong_option
 from rheostat.cli.output import Complaint, WrongUse
 from rheostat.control.managers.initial_deployment import balanced, near_its_inputs
 from rheostat.control.setup.control_settings import ControlSettings
@@ -58,11 +57,11 @@ class Conditions:
         for name, least in (("noise", 0), ("measurement_noise", 0), ("sync_seconds", 0), ("hop_ms", 0)):
             value = getattr(self, name)
             if value is not None and not (isfinite(value) and value >= least):
-                raise _wrong(name, f"{value} is not a finite number >= 0", "write a number >= 0")
+                raise wrong_option(name, f"{value} is not a finite number >= 0", "write a number >= 0")
         for name in ("hours", "speed", "sample_seconds"):
             value = getattr(self, name)
             if not (isfinite(value) and value > 0):
-                raise _wrong(name, f"{value} is not a finite number > 0", "write a number > 0")
+                raise wrong_option(name, f"{value} is not a finite number > 0", "write a number > 0")
 
     @property
     def seconds(self) -> float:
@@ -111,13 +110,13 @@ def workload_of(conditions: Conditions) -> Workload:
         try:
             return city_days(low, high, days=days, day_seconds=86_400.0 / conditions.speed)
         except ValueError as wrong:
-            raise _wrong("between", str(wrong)) from wrong
+            raise wrong_option("between", str(wrong)) from wrong
     if Path(text).suffix.lower() == ".csv" or Path(text).is_file():
         trace = read_trace(Path(text)).faster(conditions.speed)
         try:
             return trace if between is None else trace.scaled(*between)
         except ValueError as wrong:
-            raise _wrong("between", str(wrong)) from wrong
+            raise wrong_option("between", str(wrong)) from wrong
     if between is not None or conditions.speed != 1.0:
         raise WrongUse(Complaint("a curve says its own rates and times", "leave out --between and --speed"))
     try:
@@ -131,44 +130,25 @@ def with_bounds(
     settings: ControlSettings, scenario: Scenario, objective_ms: float | None, bounds: Sequence[str]
 ) -> ControlSettings:
     """With R_max,op as they are given; else every operator's share of the objective."""
-    given = {name: _number("bound", value) for name, value in _pairs("bound", bounds)}
+    given = {name: _number("bound", value) for name, value in pairs_of("bound", bounds)}
     shared = {}
     if objective_ms is not None:
         if not (isfinite(objective_ms) and objective_ms > 0):
-            raise _wrong("objective_ms", f"{objective_ms} is not a finite number > 0", "write milliseconds > 0")
+            raise wrong_option("objective_ms", f"{objective_ms} is not a finite number > 0", "write milliseconds > 0")
         shared = shared_bounds(scenario.application, scenario.behaviours, objective_ms)
     return replace(settings, latency_bounds_ms={**shared, **given})
 
 
-def options_of(option: str, pairs: Sequence[str]) -> dict[str, Any]:
-    """`name=value` as settings of a policy: numbers and JSON as such, everything else as text."""
-    found: dict[str, Any] = {}
-    for name, text in _pairs(option, pairs):
-        try:
-            found[name] = json.loads(text)
-        except json.JSONDecodeError:
-            found[name] = text
-    return found
-
-
 def _bursts(application: Application, pairs: Sequence[str]) -> dict[str, Behaviour]:
     found = {}
-    for name, text in _pairs("burst", pairs):
+    for name, text in pairs_of("burst", pairs):
         if name not in application.by_name:
-            raise _wrong("burst", f"there is no operator {name!r}", did_you_mean(name, application.by_name))
+            raise wrong_option("burst", f"there is no operator {name!r}", did_you_mean(name, application.by_name))
         seconds = _number("burst", text)
         if seconds <= 0:
-            raise _wrong("burst", f"{seconds:g} is not a period > 0", "write operator=seconds")
+            raise wrong_option("burst", f"{seconds:g} is not a period > 0", "write operator=seconds")
         found[name] = Behaviour(burst=Burst(seconds))
     return found
-
-
-def _pairs(option: str, pairs: Sequence[str]) -> Iterable[tuple[str, str]]:
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not (name and equals and value):
-            raise _wrong(option, f"{pair!r} is not `name=value`")
-        yield name, value
 
 
 def _number(option: str, text: str) -> float:
@@ -177,9 +157,5 @@ def _number(option: str, text: str) -> float:
     except ValueError:
         value = float("nan")
     if not isfinite(value):
-        raise _wrong(option, f"{text!r} is no number")
+        raise wrong_option(option, f"{text!r} is no number")
     return value
-
-
-def _wrong(option: str, what: str, remedy: str | None = None) -> WrongUse:
-    return WrongUse(Complaint(f"--{option.replace('_', '-')}: {what}", remedy))

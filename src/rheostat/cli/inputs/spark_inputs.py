@@ -1,9 +1,9 @@
-"""What `--master` and `--spark` say about the Spark applications of the nodes."""
+"""The Spark applications of the nodes, from `--master` and `--spark`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from rheostat.cli.output import Complaint, WrongUse, complaints_of
-from rheostat.errors import InvalidModel
+from rheostat.cli.output import Complaint, WrongUse
+from rheostat.errors import InvalidModel, Mistake
 from rheostat.model.graph.flow_order import did_you_mean
 from rheostat.model.network.resources import Infrastructure
 from rheostat.runtime.spark.spark_settings import MASTER, SparkSettings
@@ -13,9 +13,9 @@ DECIDED = {"spark.sql.shuffle.partitions": "it is the number of replicas on the 
 
 
 def spark_settings(
-    masters: Sequence[str], settings: Sequence[str], infrastructure: Infrastructure, *, shared: bool
+    masters: Sequence[str], settings: Mapping[str, str], infrastructure: Infrastructure, *, shared: bool
 ) -> SparkSettings:
-    """The settings, or every complaint. `shared`: all nodes are one Spark application."""
+    """The settings, or every complaint; `shared` says that all nodes are one Spark application."""
     complaints: list[Complaint] = []
     for_all, by_node = "local", dict[str, str]()
     for text in masters:
@@ -30,18 +30,20 @@ def spark_settings(
             complaints.append(Complaint(what, "add --nodes process, or give one master for all"))
         else:
             by_node[node] = master
-    overrides: dict[str, str] = {}
-    for text in settings:
-        name, equals, value = text.partition("=")
-        if not equals:
-            complaints.append(Complaint(f"--spark: {text!r} has no value", "write --spark spark.NAME=VALUE"))
+    for name in settings:
         if name in DECIDED:
-            complaints.append(Complaint(f"--spark: {name} is not for you to set", DECIDED[name]))
-        overrides[name] = value
+            complaints.append(Complaint(f"--spark: {name} cannot be set", DECIDED[name]))
     try:
-        found = SparkSettings(for_all, overrides, by_node)
+        found = SparkSettings(for_all, dict(settings), by_node)
     except InvalidModel as error:
-        complaints += complaints_of(error)
+        complaints += [_about(mistake, settings) for mistake in error.mistakes]
     if complaints:
         raise WrongUse(*complaints)
     return found
+
+
+def _about(mistake: Mistake, settings: Mapping[str, str]) -> Complaint:
+    """A mistake by the option that it was given with."""
+    name = str(mistake.where[0])
+    what = f"--spark: {name}: {mistake.what}" if name in settings else f"--master: {mistake.what}"
+    return Complaint(what, mistake.remedy or None)

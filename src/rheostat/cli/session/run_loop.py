@@ -27,12 +27,13 @@ from rheostat.control.history.lessons import teach
 from rheostat.control.knowledge.profile import Profile
 from rheostat.control.loop.clocks import SystemClock
 from rheostat.controller import Controller
-from rheostat.controller.bring_up import Launch, NodeForm, launched, opened, recorded_deployment, recorded_key_groups
+from rheostat.controller.bring_up import Launch, launched, opened, recorded_deployment, recorded_key_groups
 from rheostat.controller.controller_api import serving
 from rheostat.controller.recorder import RecordingFile
 from rheostat.model.documents import write
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.membership import kinds_of
+from rheostat.model.run_settings import NodeForm
 from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 from rheostat.runtime.spark.spark_settings import SparkSettings

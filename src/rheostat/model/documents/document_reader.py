@@ -14,6 +14,7 @@ from rheostat.model.documents.shapes.deployment_shape import DeploymentShape, de
 from rheostat.model.documents.shapes.infrastructure_checks import infrastructure_mistakes
 from rheostat.model.documents.shapes.infrastructure_shape import InfrastructureShape
 from rheostat.model.documents.shapes.objective_shape import EdrpShape, OdpShape, objective_mistakes
+from rheostat.model.documents.shapes.run_shape import RunShape, run_mistakes
 from rheostat.model.documents.text.mend import Mending, already_reported
 from rheostat.model.documents.text.shape import keys_of
 from rheostat.model.documents.text.text_files import text_of
@@ -25,9 +26,10 @@ from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.flow_order import did_you_mean
 from rheostat.model.network.resources import Infrastructure
 from rheostat.model.quality.objective import Objective
+from rheostat.model.run_settings import RunSettings
 
-KINDS = ("application", "infrastructure", "objective", "deployment")
-Value = Application | Infrastructure | Objective | Deployment
+KINDS = ("application", "infrastructure", "objective", "deployment", "run")
+Value = Application | Infrastructure | Objective | Deployment | RunSettings
 _ONE_OF = f"write kind: {', '.join(KINDS[:-1])} or {KINDS[-1]}"
 
 
@@ -36,7 +38,7 @@ class Document:
     """A document read from a file: its kind, its value and its lines."""
 
     kind: str
-    """application, infrastructure, objective or deployment."""
+    """application, infrastructure, objective, deployment or run."""
     value: Value
     path: FilePath
     written: Written | None = field(default=None, repr=False, compare=False)
@@ -61,6 +63,7 @@ _FORMS: Mapping[str, _Form] = {
     "deployment": _Form(DeploymentShape, deployment_mistakes),
     "edrp": _Form(EdrpShape, objective_mistakes),
     "odp": _Form(OdpShape, objective_mistakes),
+    "run": _Form(RunShape, run_mistakes),
 }
 
 
@@ -171,6 +174,10 @@ class _Reading:
         """The kind whose keys these are; None if that is not clear."""
         shapes = {word: _FORMS[word].shape if word in _FORMS else OdpShape for word in words}
         given = [key for key in self._keys() if key not in ("kind", "name", "form")]
-        scores = {word: sum(key in keys_of(shape) for key in given) for word, shape in shapes.items()}
+        fields = {word: keys_of(shape) for word, shape in shapes.items()}
+        # A key that a kind requires tells more than one that it only allows.
+        scores = {
+            word: sum(1 + known[key].is_required() for key in given if key in known) for word, known in fields.items()
+        }
         best = max(scores, key=lambda word: scores[word])
         return best if scores[best] > 0 and list(scores.values()).count(scores[best]) == 1 else None

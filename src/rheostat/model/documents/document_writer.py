@@ -14,6 +14,7 @@ from rheostat.model.graph.latency import Constant, LatencyModel
 from rheostat.model.network.links import Link, LinkQuality
 from rheostat.model.network.resources import Infrastructure
 from rheostat.model.quality.objective import Bounds, EdrpObjective, OdpObjective, Range
+from rheostat.model.run_settings import RunSettings
 
 
 class _Inline(dict[str, Any]):
@@ -38,7 +39,7 @@ for _pattern, _tag in ((INTEGER, "int"), (OTHER_INTEGER, "int"), (FLOAT, "float"
     _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _pattern, list("-+.0123456789"))
 
 
-def write(value: Application | Infrastructure | EdrpObjective | OdpObjective | Deployment) -> str:
+def write(value: Application | Infrastructure | EdrpObjective | OdpObjective | Deployment | RunSettings) -> str:
     """The YAML text of a document; `read` of it gives an equal value."""
     return yaml.dump(_WRITERS[type(value)](value), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
@@ -162,6 +163,10 @@ def _replicas(replicas: Replicas) -> str | _Inline:
     return next(iter(replicas)) if len(replicas) == 1 else _Inline(replicas.counts)
 
 
+def _run(settings: RunSettings) -> dict[str, Any]:
+    return {"kind": "run", **settings.given()}
+
+
 def _unless_empty(key: str, value: Any) -> dict[str, Any]:
     return {key: value} if value else {}
 
@@ -172,4 +177,5 @@ _WRITERS: Mapping[type[Any], Callable[[Any], dict[str, Any]]] = {
     EdrpObjective: _edrp,
     OdpObjective: _odp,
     Deployment: _deployment,
+    RunSettings: _run,
 }

@@ -260,4 +260,4 @@ class TestFirstDeployment:
         monkeypatch.setattr(sys, "path", list(sys.path))
         alone = rheostat("run", *CLICKS, "--objective", "objective.yaml")
         assert alone.code == 2
-        assert "add --planner exact" in alone.err
+        assert "--objective requires --planner; e.g. --planner exact" in alone.err

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from rheostat.cli.inputs.downtime_choice import Downtime
+from rheostat.cli.inputs.pairs import settings_from
 from rheostat.cli.inputs.plan_inputs import NAMES
 from rheostat.cli.inputs.planner_inputs import PlannerChoice, unsuited_told
-from rheostat.cli.inputs.simulate_inputs import Conditions, options_of, scenario_of, with_bounds
+from rheostat.cli.inputs.simulate_inputs import Conditions, scenario_of, with_bounds
 from rheostat.cli.output import Complaint, WrongUse, answer_json, page, say, warn
 from rheostat.cli.views.simulation_view import summary_table
 from rheostat.control.setup.control_settings import PLANNED, ControlSettings
@@ -79,7 +80,7 @@ def compare_policies(
         workload, between, speed, hours, noise, measurement_noise, sample, burst or (), downtime, sync_seconds
     )
     scenario = scenario_of([application, infrastructure], deployment, conditions, "edf")
-    weighed = Weights.of(options_of("weight", weights or []))
+    weighed = Weights.of(settings_from("weight", weights or []))
     common = ControlSettings("edf", period_seconds=period, settle_seconds=settle)
     bounds = with_bounds(common, scenario, objective_ms, bound or []).latency_bounds_ms
     entrants = {name: _settings(name, common, bounds, weighed) for name in _names(policies)}

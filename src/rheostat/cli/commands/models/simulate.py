@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from rheostat.cli.inputs.control_inputs import lessons_from
-from rheostat.cli.inputs.control_set import HELP, tuned
+from rheostat.cli.inputs.control_set import HELP, OPTION, tuned
 from rheostat.cli.inputs.downtime_choice import Downtime
+from rheostat.cli.inputs.pairs import settings_from
 from rheostat.cli.inputs.plan_inputs import NAMES
 from rheostat.cli.inputs.planner_inputs import PlannerChoice, unsuited_told
-from rheostat.cli.inputs.simulate_inputs import Conditions, options_of, scenario_of, with_bounds
+from rheostat.cli.inputs.simulate_inputs import Conditions, scenario_of, with_bounds
 from rheostat.cli.output import ExitCode, answer_json, page, say, warn
 from rheostat.cli.views.simulation_view import Bar, summary_json, summary_table
 from rheostat.control.history.journal import to_line
@@ -90,15 +91,15 @@ def simulate(
     settings = ControlSettings(
         control,
         policy,
-        options_of("set", options or []),
+        settings_from("set", options or []),
         granting,
-        options_of("global-set", granting_options or []),
+        settings_from("global-set", granting_options or []),
         period_seconds=period,
         settle_seconds=settle,
         dry_run=dry_run,
     )
     scenario = scenario_of([application, infrastructure], deployment, conditions, control)
-    settings = tuned(with_bounds(settings, scenario, objective_ms, bound or []), tuning or [])
+    settings = tuned(with_bounds(settings, scenario, objective_ms, bound or []), settings_from(OPTION, tuning or []))
     settings.check(scenario.application)
     known = lessons_from(learned, settings, scenario.application)
     planning = PlannerChoice(planner, objective, plan_seconds).planning([control], scenario)

@@ -1,12 +1,14 @@
-"""`rheostat validate`: are these documents sound, each by itself and all together?"""
+"""`rheostat validate`: checks documents, each by itself and all together."""
 
-from typing import Annotated
+import importlib
+from typing import Annotated, Any
 
 import typer
 
 from rheostat.cli.inputs.document_inputs import find_all
-from rheostat.cli.output import ExitCode, answer_json, say
+from rheostat.cli.output import Complaint, ExitCode, answer_json, say
 from rheostat.model.documents import Document
+from rheostat.model.run_settings import RunSettings
 
 app = typer.Typer(add_completion=False)
 
@@ -18,13 +20,14 @@ def validate(
 ) -> None:
     """Check documents, each by itself and all together.
 
-    Every mistake is told on a line of its own: file:line: what is wrong; what to write instead.
+    Every mistake is told on a line of its own: file:line: what is wrong; what to write instead. A run is checked with
+    the documents that it names; an application in Python is not imported.
     """
     found = find_all(files)
-    complaints = (*found.missing, *found.invalid)
+    runs = [complaint for document in found.documents for complaint in _of_run(document)]
+    complaints = (*found.missing, *found.invalid, *runs)
     if as_json:
-        documents = [{"file": str(one.path), "kind": one.kind, "name": _name(one)} for one in found.documents]
-        answer_json(ok=not complaints, documents=documents, mistakes=complaints)
+        answer_json(ok=not complaints, documents=[_told(one) for one in found.documents], mistakes=complaints)
     elif complaints:
         say(*complaints)
     else:
@@ -34,8 +37,24 @@ def validate(
     raise typer.Exit(ExitCode.NO if complaints else ExitCode.FINE)
 
 
+def _of_run(document: Document) -> tuple[Complaint, ...]:
+    """What is wrong with the documents and settings that a run names."""
+    if not isinstance(document.value, RunSettings):
+        return ()
+    # Policies take a moment to load, for those who check a run alone.
+    given = importlib.import_module("rheostat.cli.inputs.given_settings")
+    checks = importlib.import_module("rheostat.cli.inputs.run_checks")
+    found: tuple[Complaint, ...] = checks.complaints_about(given.GivenSettings(given.beside(document), document))
+    return found
+
+
+def _told(document: Document) -> dict[str, Any]:
+    told = {"file": str(document.path), "kind": document.kind, "name": _name(document)}
+    return told | ({"settings": document.value.given()} if isinstance(document.value, RunSettings) else {})
+
+
 def _name(document: Document) -> str | None:
-    """What it calls itself; a deployment and an objective have no name."""
+    """The name of what it describes; a deployment, an objective and a run have none."""
     return getattr(document.value, "name", None)
 
 

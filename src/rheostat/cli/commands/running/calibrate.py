@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from rheostat.cli.inputs.run_inputs import BASE, default_directory, find_wanted, first_deployment
+from rheostat.cli.inputs.run_inputs import BASE, RunFiles, default_directory, find_wanted, first_deployment
 from rheostat.cli.output import Complaint, ExitCode, WrongUse, answer_json, page, say
 from rheostat.cli.views.tables import plain_table
 from rheostat.control.knowledge.profile import Profile
 from rheostat.model.graph.application import Application, Kind
+from rheostat.model.run_settings import NodeForm
 
 app = typer.Typer(add_completion=False)
 CURVE = "curve"
@@ -40,7 +41,7 @@ def calibrate(
     Per operator: what one replica can process, and its latency as a function of the load, by least squares. `rheostat
     run --profile` plans with it. The sources must take their rate as a parameter called `curve`.
     """
-    wanted = find_wanted(application, infrastructure, deployment)
+    wanted = find_wanted(RunFiles(application, infrastructure, deployment))
     stepped = replace(wanted, application=with_loads(wanted.application, _loads(loads), seconds))
     running = importlib.import_module("rheostat.cli.session.run_loop")
     directory = BASE / f"{default_directory(wanted.application).name}-calibration"
@@ -49,7 +50,7 @@ def calibrate(
         stepped,
         wanted.deployment or first_deployment(wanted),
         directory.absolute(),
-        running.NodeForm.EMBEDDED,
+        NodeForm.EMBEDDED,
         seconds=seconds * len(_loads(loads)),
         aside=as_json,
         profile=Profile.load(out),

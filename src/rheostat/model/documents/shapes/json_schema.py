@@ -9,12 +9,14 @@ from rheostat.model.documents.shapes.application_shape import ApplicationShape
 from rheostat.model.documents.shapes.deployment_shape import DeploymentShape
 from rheostat.model.documents.shapes.infrastructure_shape import InfrastructureShape
 from rheostat.model.documents.shapes.objective_shape import EdrpShape, OdpShape
+from rheostat.model.documents.shapes.run_shape import RunShape
 
 _SHAPES: dict[str, Any] = {
     "application": ApplicationShape,
     "infrastructure": InfrastructureShape,
     "objective": Annotated[EdrpShape | OdpShape, Field(discriminator="form")],
     "deployment": DeploymentShape,
+    "run": RunShape,
 }
 
 
