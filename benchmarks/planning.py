@@ -23,7 +23,7 @@ from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.contract.planner import SILENT, Planner
 from rheostat.planning.contract.problem import Limits, Problem
 from rheostat.planning.exact.exact import Exact
-from rheostat.planning.exact.jit_warm_up import made_ready
+from rheostat.planning.exact.jit_warm_up import warm_up
 from rheostat.planning.solvers.milp import Milp
 from rheostat.reference.generators import fat, heterogeneous, sequential
 from rheostat.reference.networks import edrp_infrastructure, random_gaussian, random_geographic
@@ -277,7 +277,7 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(PARTS), help="parts to run, by comma")
     parser.add_argument("--output", type=Path, default=Path("docs/results/planning.md"))
     arguments = parser.parse_args()
-    made_ready(SILENT)
+    warm_up(SILENT)
     page = arguments.output.read_text(encoding="utf-8") if arguments.output.exists() else ""
     known = sections(page)
     for name in arguments.only.split(","):

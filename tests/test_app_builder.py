@@ -5,7 +5,7 @@ import pytest
 from rheostat.app import App, operator
 from rheostat.errors import InvalidModel, OperatorFailed
 from rheostat.model.graph.application import RESULTS_SINK, Grouping, Kind, OutputMode
-from rheostat.runtime.query.user_code import called, load_function
+from rheostat.runtime.query.user_code import call_operator, load_function
 
 
 def numbers(spark):
@@ -66,6 +66,6 @@ def test_code_that_cannot_be_found_is_told(path, reason):
 
 def test_what_a_function_raises_is_told_with_operator_node_and_line():
     with pytest.raises(OperatorFailed) as failure:
-        called("halve", "n1", halve, "text")
+        call_operator("halve", "n1", halve, "text")
     assert str(failure.value).startswith("operator halve on node n1: TypeError")
     assert f"{__file__}:" in str(failure.value)

@@ -28,7 +28,7 @@ from rheostat.report.run_summary import EDF
 from rheostat.simulation.load.city_days import city_days
 from rheostat.simulation.load.rate_traces import read_trace
 from rheostat.simulation.load.workload import CurveWorkload, Workload
-from rheostat.simulation.studies.contest import Contest, Entrant, compared, limit
+from rheostat.simulation.studies.contest import Contest, Entrant, compare, limit
 from rheostat.simulation.world.scenario import Scenario
 
 NAME = "policies_compared"
@@ -106,7 +106,7 @@ def measured_exactly(seed: int) -> float:
     scenario = edf.scenario(seed=seed)
     contest = _contest(replace(scenario, noise=replace(scenario.noise, measurement=0.0)), seed)
     both = {name: each for name, each in settings().items() if name in ("predictive", "oracle")}
-    found = compared(contest, both, processes=1)
+    found = compare(contest, both, processes=1)
     return found["predictive"].cost / found["oracle"].cost
 
 
@@ -120,7 +120,7 @@ def _contest(scenario: Scenario, seed: int) -> Contest:
 def table(name: str, workload: Workload, processes: int, seed: int) -> Table:
     """Runs everybody on one workload."""
     contest = _contest(edf.scenario(workload, seed), seed)
-    return Table(name, compared(contest, settings(), processes), limit(contest))
+    return Table(name, compare(contest, settings(), processes), limit(contest))
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from rheostat.model.quality.objective import Bounds, EdrpObjective
 from rheostat.planning.contract.planner import SILENT
 from rheostat.planning.contract.problem import Limits
 from rheostat.planning.exact.exact import Exact
-from rheostat.planning.exact.jit_warm_up import made_ready
+from rheostat.planning.exact.jit_warm_up import warm_up
 from rheostat.policies.operators.model_based import ModelBased
 
 PERIOD_SECONDS, SETTLE_SECONDS = 4.0, 5.0
@@ -76,6 +76,6 @@ def planning(settings: ControlSettings) -> Planning | None:
     """The planner of those that have one."""
     if settings.kind != "s-edrp":
         return None
-    made_ready(SILENT)
+    warm_up(SILENT)
     bounds = Bounds(response_time_ms=RESPONSE_BOUND_MS, cost_per_hour=12.0, downtime_seconds=60.0)
     return Planning(Exact(), EdrpObjective(0.3, 0.5, 0.2, bounds), limits=Limits(settings.manager_period() / 2))

@@ -36,7 +36,7 @@ from rheostat.model.quality.objective import Bounds, EdrpObjective
 from rheostat.planning.contract.planner import SILENT
 from rheostat.planning.contract.problem import Limits
 from rheostat.planning.exact.exact import Exact
-from rheostat.planning.exact.jit_warm_up import made_ready
+from rheostat.planning.exact.jit_warm_up import warm_up
 from rheostat.report.run_summary import Exclusion, Summary, summarise
 from rheostat.runtime.spark.session import create_session
 from rheostat.runtime.spark.spark_settings import SparkSettings
@@ -102,7 +102,7 @@ def stage(trips: Trips) -> Stage:
 
 def piece(name: str, period_seconds: float) -> Piece:
     """S-EDRP with the weights of a row."""
-    made_ready(SILENT)
+    warm_up(SILENT)
     objective = EdrpObjective(*WEIGHTS[name], BOUNDS)
     planning = Planning(Exact(), objective, PauseAndResume(SYNC_SECONDS), Limits(period_seconds / 2))
     return Piece(name, timed(ControlSettings("s-edrp"), period_seconds), planning)

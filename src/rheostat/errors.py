@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing that is wrong in a description, where it is, and what to write instead."""
+    """A mistake in a description: its place, what is wrong, and what to write instead."""
 
     where: tuple[str | int, ...]
     """Path inside the description, such as ("operators", 2, "key")."""
@@ -42,12 +42,12 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Located:
-    """One thing that is wrong in a file, on which line, and what to write instead."""
+    """A mistake in a file: its line, what is wrong, and what to write instead."""
 
     file: str
-    """The file where it must be mended, as the user named it."""
+    """File in which the mistake has to be corrected, as the user named it."""
     line: int
-    """Counted from 1."""
+    """Line number, counted from 1."""
     what: str
     """What is wrong, in words."""
     remedy: str = ""
@@ -58,11 +58,11 @@ class Located:
 
 
 class RheostatError(Exception):
-    """The root: whatever Rheostat itself has to complain about."""
+    """Root of all errors that Rheostat raises."""
 
 
 class InvalidModel(RheostatError):
-    """A description contradicts itself. Lists every mistake, not only the first."""
+    """Contradictions in a description. Lists every mistake, not only the first."""
 
     def __init__(self, subject: str, mistakes: Sequence[Mistake]) -> None:
         super().__init__(subject, mistakes)
@@ -84,11 +84,11 @@ class InvalidDocument(RheostatError):
 
 
 class ControlError(RheostatError):
-    """A decision or a protocol went wrong."""
+    """Failure of a decision or a protocol."""
 
 
 class IllegalStep(ControlError):
-    """A protocol received an event it does not expect in its state."""
+    """Event that a protocol does not expect in its state."""
 
     def __init__(self, state: str, event: str, history: Sequence[str] = ()) -> None:
         super().__init__(state, event, history)
@@ -99,7 +99,7 @@ class IllegalStep(ControlError):
 
 
 class Conflict(ControlError):
-    """Two changes want the same operator at once."""
+    """Two changes that want the same operator at once."""
 
     def __init__(self, operator: str, running: str) -> None:
         super().__init__(operator, running)
@@ -110,11 +110,11 @@ class Conflict(ControlError):
 
 
 class RuntimeFault(RheostatError):
-    """Something outside failed: a node, a query, a file."""
+    """Failure outside the program: a node, a query, a file."""
 
 
 class Fenced(RuntimeFault):
-    """A producer of an old epoch tried to write after a newer one had taken over."""
+    """Write by a producer of an old epoch, after a newer one has taken over."""
 
     def __init__(self, producer: str, epoch: int) -> None:
         super().__init__(producer, epoch)
@@ -125,7 +125,7 @@ class Fenced(RuntimeFault):
 
 
 class JournalFenced(RuntimeFault):
-    """An owner of a run tried to append to its journal after a later owner had taken the run over."""
+    """Append to the journal of a run by an earlier owner, after a later one has taken the run over."""
 
     def __init__(self, term: int, newest_term: int) -> None:
         super().__init__(term, newest_term)
@@ -139,7 +139,7 @@ class JournalFenced(RuntimeFault):
 
 
 class NodeUnreachable(RuntimeFault):
-    """An agent does not answer."""
+    """Agent that does not answer."""
 
     def __init__(self, node: str, reason: str) -> None:
         super().__init__(node, reason)
@@ -150,18 +150,18 @@ class NodeUnreachable(RuntimeFault):
 
 
 class SparkGone(RuntimeFault):
-    """The Spark that all nodes of a run share has died, and the run with it. Nothing is lost."""
+    """Death of the Spark that all nodes of a run share, and of the run with it. Nothing is lost."""
 
     def __init__(self, log: str) -> None:
         super().__init__(log)
         self.log = log
 
     def __str__(self) -> str:
-        return f"Spark has ended, see {self.log}; rheostat run again goes on where it was"
+        return f"Spark has ended, see {self.log}; start rheostat run again to continue from the last committed batch"
 
 
 class OperatorFailed(RuntimeFault):
-    """The user's code raised. Names operator, node and the user's line."""
+    """Exception in the user's code, with operator, node and the user's line."""
 
     def __init__(self, operator: str, node: str, cause: str) -> None:
         super().__init__(operator, node, cause)
@@ -172,7 +172,7 @@ class OperatorFailed(RuntimeFault):
 
 
 class CannotMove(RuntimeFault):
-    """A state cannot be moved the way that was asked."""
+    """State that cannot be moved in the requested way."""
 
     def __init__(self, operator: str, reason: str) -> None:
         super().__init__(operator, reason)

@@ -38,7 +38,7 @@ app = application("30", total={sentences}, seed={seed})
 """
 NODES = "kind: infrastructure\nname: two\nnodes: [{name: n1, resources: 8}, {name: n2, resources: 8}]\n"
 PATIENCE_SECONDS = 240
-GOES_ON = "rheostat run again goes on where it was"
+GOES_ON = "start rheostat run again to continue from the last committed batch"
 
 
 def counted(sentences):

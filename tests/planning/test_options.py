@@ -8,7 +8,7 @@ from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.encoded.stream_tables import stream_table
 from rheostat.planning.exact.bounds.choice_levels import OptionLevel
-from rheostat.planning.exact.bounds.elimination import HUGE, Structure, eliminated
+from rheostat.planning.exact.bounds.elimination import HUGE, Structure, eliminate
 from tests.planning.instances import FAMILIES, random_problem
 
 
@@ -46,6 +46,6 @@ def test_messages_to_one_operator_each_bound_from_below() -> None:
             sum(unary[i][x] for i, x in enumerate(chosen)) + sum(t[chosen[a], chosen[b]] for (a, b), t in pair.items())
             for chosen in np.ndindex(*[4] * 5)
         )
-        messages = eliminated(loose, unary, pair)
+        messages = eliminate(loose, unary, pair)
         assert messages.value <= truth + 1e-9
         assert all(marginal.min() <= truth + 1e-9 for marginal in messages.marginals())

@@ -9,15 +9,15 @@ import pytest
 from rheostat.model.quality.objective import Bounds, EdrpObjective
 from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.contract.problem import Problem
-from rheostat.planning.encoded.candidates import all_candidates, described
+from rheostat.planning.encoded.candidates import all_candidates, candidates_of
 from rheostat.planning.encoded.change_cost import least_start_seconds, without_starts
 from rheostat.planning.encoded.encoded_problem import EncodedProblem
-from rheostat.planning.exact.bounds.bound_filter import surviving, with_packed
+from rheostat.planning.exact.bounds.bound_filter import multisets_below, with_packed
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel
-from rheostat.planning.exact.bounds.multiset_generation import Ground
+from rheostat.planning.exact.bounds.multiset_generation import PathCosts
 from rheostat.planning.exact.branch.incumbent import internal_value
 from rheostat.planning.exact.branch.node_level import at_node_level
-from rheostat.planning.exact.branch.subproblem import Subproblem, narrowed
+from rheostat.planning.exact.branch.subproblem import Subproblem, narrow
 from rheostat.planning.exact.exact import Exact
 from rheostat.planning.solvers.exhaustive import Exhaustive
 from rheostat.reference.networks import random_gaussian
@@ -77,9 +77,9 @@ def test_the_optimum_survives_every_filter_with_several_replicas(above: float) -
         upper = internal_value(instance, best) * (1 + above)
         relaxed = at_node_level(instance, best, upper, Deadline())
         assert relaxed.lower <= upper
-        ground = Ground.below(relaxed.level, relaxed.path, relaxed.prices, upper, relaxed.free)
-        generated = surviving(ground, relaxed.values, upper)
-        left = narrowed(Subproblem(instance, generated, relaxed, 0.0, upper), Deadline())
+        ground = PathCosts.below(relaxed.level, relaxed.path, relaxed.prices, upper, relaxed.free)
+        generated = multisets_below(ground, relaxed.values, upper)
+        left = narrow(Subproblem(instance, generated, relaxed, 0.0, upper), Deadline())
         assert left is not None
         for i, name in enumerate(instance.names):
             wanted = instance.numbers(best[name])
@@ -100,8 +100,8 @@ def test_without_a_limit_every_multiset_that_has_room_grows_once() -> None:
         relaxed = at_node_level(instance, None, float("inf"), Deadline())
         if min(relaxed.level.sizes()) == 0:
             continue
-        ground = Ground.below(relaxed.level, relaxed.path, relaxed.prices, 1e15, relaxed.free)
-        generated = surviving(ground, relaxed.values, 1e14)
+        ground = PathCosts.below(relaxed.level, relaxed.path, relaxed.prices, 1e15, relaxed.free)
+        generated = multisets_below(ground, relaxed.values, 1e14)
         for i, options in enumerate(with_packed(relaxed.level, generated, relaxed.values, 1e14)):
             rows = sorted(options.chosen(row) for row in range(len(options)))
             expected = all_candidates(instance, i)
@@ -117,7 +117,7 @@ def test_who_has_most_replicas_stands_for_all(nodes: tuple[int, ...], stand_ins:
     at = replace(at, nodes=tuple(replace(node, resources=2.0) for node in at.nodes))
     instance = EncodedProblem(Problem(taxi(70, 4), at, EdrpObjective(1.0, 0.0, 0.0, Bounds(175.0))))
     operator, level = instance.position["parser"], NodeLevel(instance)
-    chosen = level.choices_of(operator, described(instance, operator, [nodes]))[0]
+    chosen = level.choices_of(operator, candidates_of(instance, operator, [nodes]))[0]
     assert tuple(level.nodes[operator][chosen[: len(nodes)]]) == stand_ins
     assert set(level.replicas[operator][chosen[: len(nodes)]].tolist()) == {len(nodes)}
     assert set(level.here[operator][chosen[: len(nodes)]].tolist()) == {max(map(nodes.count, nodes))}

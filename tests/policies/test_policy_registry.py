@@ -29,7 +29,7 @@ def test_options_are_the_fields_and_weights_may_be_a_mapping():
             {"scaleout": 0.4},
             "policy.scaleout: threshold has no setting 'scaleout'; did you mean 'scale_out'",
         ),
-        ("doubling", {"scale_in": 0.4}, "thresholds that cannot settle"),
+        ("doubling", {"scale_in": 0.4}, "thresholds would oscillate"),
         (
             "model-based",
             {"weights": {"performance": 0.9}},

@@ -11,7 +11,7 @@ from rheostat.control.loop.migration import Event, Migration
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.query.schema_discovery import discover
+from rheostat.runtime.query.schema_discovery import discover_columns
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
@@ -23,7 +23,7 @@ def test_a_controller_killed_at_every_step_of_the_table_loses_nothing(nodes_sess
     random = Random(5)
     journal = SqliteJournal(RunPaths(tmp_path).journal)
     blueprint = Blueprint(
-        one.application, three_nodes(), RunPaths(tmp_path), discover(nodes_session, one.application), SETTINGS
+        one.application, three_nodes(), RunPaths(tmp_path), discover_columns(nodes_session, one.application), SETTINGS
     )
     # The agents outlive their controller: the same nodes serve the next one.
     nodes = {node.name: SparkNode(node.name, nodes_session) for node in three_nodes().nodes}
@@ -56,7 +56,7 @@ def test_what_is_in_the_journal_is_a_path_through_the_table(nodes_session, tmp_p
     random = Random(8)
     journal = SqliteJournal(RunPaths(tmp_path).journal)
     blueprint = Blueprint(
-        one.application, three_nodes(), RunPaths(tmp_path), discover(nodes_session, one.application), SETTINGS
+        one.application, three_nodes(), RunPaths(tmp_path), discover_columns(nodes_session, one.application), SETTINGS
     )
     runtime = Runtime(blueprint, {n.name: SparkNode(n.name, nodes_session) for n in three_nodes().nodes}, journal)
     runtime.launch(random_deployment(one.application, random))

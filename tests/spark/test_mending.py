@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from experiments.kinds import source
 
-from rheostat.runtime.spark.jvm_patches import MENDS, mend
+from rheostat.runtime.spark.jvm_patches import PATCHES, apply_patches
 
 pytestmark = pytest.mark.spark
 
@@ -25,7 +25,7 @@ def run_once(spark, folder: Path) -> None:
 
 
 def test_everything_is_mended_and_once_is_enough(nodes_session):
-    assert mend(nodes_session) == mend(nodes_session.newSession()) == MENDS
+    assert apply_patches(nodes_session) == apply_patches(nodes_session.newSession()) == PATCHES
 
 
 def test_a_query_that_was_started_and_stopped_leaves_no_descriptor(nodes_session, tmp_path):

@@ -9,7 +9,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from rheostat.app import App, operator
 from rheostat.errors import InvalidModel
 from rheostat.runtime.ends.emulated_delay import with_service_time
-from rheostat.runtime.query.schema_discovery import discover
+from rheostat.runtime.query.schema_discovery import discover_columns
 
 pytestmark = pytest.mark.spark
 
@@ -67,7 +67,7 @@ def unfinished(rows: DataFrame) -> DataFrame:
 
 def told(spark: SparkSession, app: App) -> list[str]:
     with pytest.raises(InvalidModel) as caught:
-        discover(spark, app.build())
+        discover_columns(spark, app.build())
     return [f"{mistake.what}; {mistake.remedy}" for mistake in caught.value.mistakes]
 
 
@@ -87,11 +87,11 @@ def test_state_that_is_declared_as_it_is_kept_is_fine(nodes_session):
     app = App("right").source("numbers", numbers).operator(counted, reads="numbers").operator(total, reads="numbers")
     app.operator(parted, reads="counted").operator(enriched, reads="numbers")
     app.sink("a", reads="parted").sink("b", reads="total").sink("c", printed, reads="enriched")
-    assert set(discover(nodes_session, app.build())) == {"numbers", "counted", "total", "parted", "enriched"}
+    assert set(discover_columns(nodes_session, app.build())) == {"numbers", "counted", "total", "parted", "enriched"}
 
 
 def test_the_application_of_the_guide_is_sound(nodes_session, tmp_path):
-    found = discover(nodes_session, orders.application(str(tmp_path)))
+    found = discover_columns(nodes_session, orders.application(str(tmp_path)))
     assert {name: columns.event_time for name, columns in found.items()} == {
         "orders": "ts", "once": "ts", "taxed": "ts", "revenue": "",
     }  # fmt: skip

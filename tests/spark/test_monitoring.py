@@ -22,7 +22,7 @@ from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 from rheostat.runtime.plan.physical_plan import Instance
 from rheostat.runtime.query.progress_report import BatchReport, CountedBatches
-from rheostat.runtime.query.row_counts import READ, known_as
+from rheostat.runtime.query.row_counts import READ, equal_observation
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.spark.session import create_session
@@ -118,7 +118,7 @@ def spark():
 
 
 def batches_of(runtime: Runtime, instance: Instance) -> list[BatchReport]:
-    return CountedBatches().fresh(runtime._run.nodes[instance.node].progress(instance.name))
+    return CountedBatches().take_new(runtime._run.nodes[instance.node].progress(instance.name))
 
 
 def watch(runtime: Runtime) -> tuple[Readings, list[Sample]]:
@@ -157,7 +157,7 @@ def watch(runtime: Runtime) -> tuple[Readings, list[Sample]]:
     ],
 )
 def test_rows_are_known_without_counting_where_an_operator_has_one_for_each(spark, operator, known):
-    assert known_as(operator(numbers(spark, curve="1")), {"to:it"}) == known
+    assert equal_observation(operator(numbers(spark, curve="1")), {"to:it"}) == known
 
 
 def counting(rows: DataFrame) -> DataFrame:

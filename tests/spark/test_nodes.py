@@ -17,7 +17,7 @@ from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.physical_plan import physical_plan
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.query.schema_discovery import discover
+from rheostat.runtime.query.schema_discovery import discover_columns
 from rheostat.runtime.reconfigure.channel_ends import ChannelEnds
 from rheostat.runtime.reconfigure.run_nodes import RunNodes
 from tests.contracts.node import NodeContract
@@ -34,7 +34,7 @@ def described(nodes_session, tmp_path):
 
     def describe(app, operator):
         settings = RuntimeSettings(key_groups=4)
-        blueprint = Blueprint(app, ONE, RunPaths(tmp_path), discover(nodes_session, app), settings)
+        blueprint = Blueprint(app, ONE, RunPaths(tmp_path), discover_columns(nodes_session, app), settings)
         blueprint.create_channels(Disk())
         plan = physical_plan(app, Deployment.of({each.name: {"n1": 1} for each in app.operators}), 4)
         instance = plan.with_operator(operator)[0]

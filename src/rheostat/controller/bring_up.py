@@ -41,7 +41,7 @@ from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import PhysicalPlan
 from rheostat.runtime.plan.run_paths import RunPaths, check_names
-from rheostat.runtime.query.schema_discovery import discover
+from rheostat.runtime.query.schema_discovery import discover_columns
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal, SqliteJournalReader
 from rheostat.runtime.spark.session import create_session, end_session, has_ended
@@ -170,7 +170,7 @@ def _embedded(launch: Launch, journal: Journal) -> Iterator[Opened]:
     logging.getLogger().addHandler(log)
     try:
         nodes = {node.name: SparkNode(node.name, spark) for node in launch.infrastructure.nodes}
-        with _runtime(launch, journal, nodes, discover(spark, launch.application)) as runtime:
+        with _runtime(launch, journal, nodes, discover_columns(spark, launch.application)) as runtime:
             provider = LocalProvider(
                 runtime, launch.kinds, lambda node: SparkNode(node.name, spark), lambda _: None, launch.most_nodes
             )

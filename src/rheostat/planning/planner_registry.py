@@ -20,21 +20,21 @@ from rheostat.planning.solvers.milp import Milp
 
 @dataclass(frozen=True, slots=True)
 class PlannerEntry:
-    """A planner with what a user should know to choose it."""
+    """A planner with a one-line description for users."""
 
     planner: Planner
     about: str
-    """One line, without a full stop."""
+    """Description in one line, without a full stop."""
 
 
 PLANNERS: Mapping[str, PlannerEntry] = {
-    "exact": PlannerEntry(Exact(), "the optimum and its proof, or the best found in time with its gap"),
+    "exact": PlannerEntry(Exact(), "proven optimum, or the best found in time with its gap"),
     "milp": PlannerEntry(Milp(), "the papers' integer programs on HiGHS: the same answer, much slower"),
-    "exhaustive": PlannerEntry(Exhaustive(), "tries everything: for tiny problems"),
-    "restricted": PlannerEntry(Restricted(), "rEDRP: one replica more, less or elsewhere per operator"),
+    "exhaustive": PlannerEntry(Exhaustive(), "tries every deployment: for tiny problems"),
+    "restricted": PlannerEntry(Restricted(), "rEDRP: best change of at most one replica per operator"),
     "sampled": PlannerEntry(Sampled(), "the optimum on 40 % of the nodes, drawn at random"),
     "local-search": PlannerEntry(LocalSearch(), "simulated annealing, without a proof"),
-    "greedy": PlannerEntry(Greedy(), "each replica where the objective is best at that moment"),
+    "greedy": PlannerEntry(Greedy(), "each replica on the currently best node"),
     "round-robin": PlannerEntry(RoundRobin(), "one node after the other: Storm's default"),
     "balanced": PlannerEntry(Balanced(), "E2DF's first placement: evenly on five nodes"),
     "t-storm": PlannerEntry(TStorm(), "Xu et al.: by descending traffic, least traffic between nodes"),
@@ -46,4 +46,4 @@ PLANNERS: Mapping[str, PlannerEntry] = {
 """All planners with their default settings; the first is the default."""
 
 PROVING = ("exact", "milp", "exhaustive")
-"""Those that can prove an optimum."""
+"""Names of the planners that can prove an optimum."""

@@ -24,16 +24,16 @@ from rheostat.policies.operators.true_rate import TrueRate
 OPERATOR_POLICIES: Mapping[str, type] = {
     policy.name: policy for policy in (Hold, Threshold, Linear, QLearning, ModelBased, Predictive, Oracle)
 }
-"""Policies that see one operator."""
+"""Policies for one operator."""
 APPLICATION_POLICIES: Mapping[str, type] = {policy.name: policy for policy in (Doubling, TrueRate, Flink)}
-"""Policies that see a whole application."""
+"""Policies for a whole application."""
 GRANTING: Mapping[str, type] = {policy.name: policy for policy in (GrantAll, TokenBucket)}
-"""Global policies."""
+"""Granting policies."""
 POLICIES: Mapping[str, type] = {**OPERATOR_POLICIES, **APPLICATION_POLICIES}
 
 
 def policy_named(name: str, options: Mapping[str, Any] | None = None) -> OperatorPolicy[Any] | ApplicationPolicy[Any]:
-    """The policy of that name with those settings; whatever is wrong with them is told at once.
+    """The policy of that name with those settings; all mistakes in them are reported at once.
 
     >>> policy_named("threshold", {"scale_out": 0.4})
     Threshold(scale_out=0.4, slack=0.75)
@@ -47,7 +47,7 @@ def policy_named(name: str, options: Mapping[str, Any] | None = None) -> Operato
 def mistakes_of(
     name: str, options: Mapping[str, Any], known: Mapping[str, type], where: tuple[str | int, ...]
 ) -> list[Mistake]:
-    """Why there is no such policy: no such name, no such settings, or settings that cannot be."""
+    """Mistakes in a policy's name or settings."""
     kind = known.get(name)
     if kind is None:
         return [Mistake((*where, "name"), f"there is no policy {name!r}", did_you_mean(name, known))]
@@ -67,6 +67,6 @@ def mistakes_of(
 
 
 def _typed(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Weights may be written as a mapping, since that is what a document has."""
+    """The options with weights as a value; documents contain them as a mapping."""
     weights = options.get("weights")
     return {**options, "weights": Weights.of(weights)} if isinstance(weights, Mapping) else dict(options)

@@ -54,10 +54,10 @@ LINKS = (
     ("san-francisco", "seattle"),
     ("st-louis", "washington"),
 )
-"""Physical links, both ways."""
+"""Physical links, in both directions."""
 
 KM_PER_MS = 200.0
-"""Light in glass."""
+"""Speed of light in glass."""
 
 
 def ansnet(mean_ms: float = 32.0) -> Infrastructure:
@@ -72,13 +72,13 @@ def ansnet(mean_ms: float = 32.0) -> Infrastructure:
         quality = LinkQuality(delay_ms=great_circle_km(SITES[a], SITES[b]) / KM_PER_MS)
         directed += [(names.index(a), names.index(b), quality), (names.index(b), names.index(a), quality)]
     delays = Network.routed(len(names), directed).delay_ms
-    # Adding up a path from either end may round differently; a link is as long one way as the other.
+    # The sum along a path may round differently from each end; a link has the same length in both directions.
     symmetric = np.minimum(delays, delays.T)
     return edrp_infrastructure("ansnet", names, scaled_to_mean(symmetric, mean_ms))
 
 
 def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """Distance of two places on a sphere of the earth's mean radius, by the haversine formula.
+    """Distance of two points (latitude, longitude) on a sphere of the earth's mean radius, by the haversine formula.
 
     >>> round(great_circle_km((0.0, 0.0), (0.0, 180.0)))  # half way round
     20015

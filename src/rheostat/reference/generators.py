@@ -56,7 +56,7 @@ def layered(operators: int = 20, layers: int = 5, seed: int = 0, density: float 
 
 
 def heterogeneous(application: Application, seed: int = 0) -> Application:
-    """The same graph with operators that differ: the baseline of 7.3 is homogeneous on purpose, users' are not.
+    """The same graph with different operators: the baseline of 7.3 is homogeneous on purpose, real ones are not.
 
     Execution times are uniform in 0.5 to 1.5 times a second, resources 0.5, 1 or 1.5, and every selectivity is changed
     by a factor uniform in 0.5 to 1.5. Means are those of ODP's Table 2.
@@ -77,7 +77,7 @@ def heterogeneous(application: Application, seed: int = 0) -> Application:
 
 
 def _names(count: int, at_least: int) -> list[str]:
-    """op01, op02, ...: padded, so that the order of names is the order of flow."""
+    """Names op01, op02, ..., padded so that their order is the order of flow."""
     if count < at_least:
         raise ValueError(f"need at least {at_least} operators, got {count}")
     return [f"op{number:0{len(str(count))}}" for number in range(1, count + 1)]
@@ -95,7 +95,7 @@ def _operators(ranks: list[list[str]], rate_tps: float) -> tuple[Operator, ...]:
 
 
 def _joined(above: list[str], below: list[str], density: float, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Edges between two layers: one into each below, one out of each above, and more by chance; in name order."""
+    """Edges between two layers: one into each below, one out of each above, and more at random; in name order."""
     edges = {(above[rng.integers(len(above))], name) for name in below}
     for name in above:
         if not any(source == name for source, _ in edges):

@@ -73,7 +73,7 @@ def odp_testbed(seed: int = 0) -> Infrastructure:
 
 
 def scaled_to_mean(delays: Matrix, mean_ms: float) -> Matrix:
-    """The matrix times what makes the mean over all ordered pairs of distinct nodes `mean_ms`."""
+    """The matrix scaled such that the mean over all ordered pairs of distinct nodes is `mean_ms`."""
     size = len(delays)
     if size < 2:
         raise ValueError(f"need at least 2 nodes to have a delay between them, got {size}")
@@ -82,7 +82,7 @@ def scaled_to_mean(delays: Matrix, mean_ms: float) -> Matrix:
 
 
 def _names(count: int) -> list[str]:
-    """n01, n02, ...: padded, so that the order of names is that of the rows."""
+    """Names n01, n02, ..., padded so that their order is that of the rows."""
     if count < 1:
         raise ValueError(f"need at least 1 node, got {count}")
     return [f"n{number:0{len(str(count))}}" for number in range(1, count + 1)]

@@ -88,7 +88,7 @@ def _operator(
 
 
 def _streams(rate_tps: float, ticks_tps: float) -> tuple[Stream, ...]:
-    """Nine edges: the only number that fits Table IV's counts of variables, with nothing pinned (see `model.size`)."""
+    """Nine edges: the only number that fits Table IV's counts of variables without pins (see `program_size`)."""
     return (
         Stream("dataSource", "parser"),
         Stream("parser", "filterByCoordinates"),
@@ -103,7 +103,7 @@ def _streams(rate_tps: float, ticks_tps: float) -> tuple[Stream, ...]:
 
 
 def _count_selectivity(rate_tps: float, ticks_tps: float) -> float:
-    """What makes the output of countByWindow 21 times the source, though it receives the ticks as well.
+    """Selectivity with which countByWindow emits 21 times the source's rate, though it receives the ticks as well.
 
     A selectivity multiplies everything an operator receives. So this one is exact at `rate_tps`; an application built
     at 70 tuples/s and moved to 220 by `with_source_rate` is 1 % too low there. Build it at the rate instead.

@@ -20,7 +20,7 @@ from rheostat.reference.networks import random_gaussian
 
 MODULES = (annealing, elimination, growing_kernel, kernel, multiset_kernel, option_kernel, path_kernel, star)
 CALLED = {
-    *("anneal", "min_plus", "grown_below", "run", "expand_root", "farthest_member", "before_multisets"),
+    *("anneal", "min_plus", "generate_below", "run", "expand_root", "farthest_member", "before_multisets"),
     *("stand_ins",),
     *("after_multisets", "backward", "marginals", "best_way", "longest_ways"),
     *("farthest_pairs", "summed_pairs", "overfull_pairs"),
@@ -45,9 +45,9 @@ def slow_compiler(monkeypatch: pytest.MonkeyPatch) -> Time:
     def two_minutes() -> None:
         time.now += 120.0
 
-    two_minutes.cache_info = warming.compiled.cache_info  # type: ignore[attr-defined]
+    two_minutes.cache_info = warming.compile_kernels.cache_info  # type: ignore[attr-defined]
     monkeypatch.setattr("rheostat.planning.contract.deadline.perf_counter", time)
-    monkeypatch.setattr(warming, "compiled", two_minutes)
+    monkeypatch.setattr(warming, "compile_kernels", two_minutes)
     return time
 
 
@@ -66,9 +66,9 @@ def test_it_is_told_once() -> None:
         def prepares(self, what: str) -> None:
             heard.append(what)
 
-    warming.compiled.cache_clear()
+    warming.compile_kernels.cache_clear()
     for _ in range(2):
-        warming.made_ready(Listener())
+        warming.warm_up(Listener())
     assert heard == [warming.WORDS]
 
 
@@ -80,7 +80,7 @@ def signatures() -> dict[str, int]:
 
 @pytest.mark.parametrize("family", [*FAMILIES, "one after the other", "side by side"])
 def test_nothing_is_left_to_be_compiled_later(family: str) -> None:
-    warming.made_ready(SILENT)
+    warming.warm_up(SILENT)
     before = signatures()
     if family in FAMILIES:
         problems = [random_problem(family, seed) for seed in range(25)]

@@ -88,11 +88,11 @@ def test_a_proposal_that_was_not_carried_out_does_not_start_the_cool_down():
 
 
 def test_thresholds_must_leave_a_gap_after_halving():
-    assert doubling.can_settle(0.7, 0.2, 0.29)
-    assert not doubling.can_settle(0.7, 0.2, 0.3)
-    with pytest.raises(ValueError, match="cannot settle"):
+    assert doubling.prevents_oscillation(0.7, 0.2, 0.29)
+    assert not doubling.prevents_oscillation(0.7, 0.2, 0.3)
+    with pytest.raises(ValueError, match="would oscillate"):
         Doubling(0.5, 0.25)
-    with pytest.raises(ValueError, match="cannot settle"):
+    with pytest.raises(ValueError, match="would oscillate"):
         Doubling(0.7, 0.2, gap=0.4)
     with pytest.raises(ValueError, match="need 0 <= scale_in"):
         Doubling(0.2, 0.7)

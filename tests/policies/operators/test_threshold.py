@@ -68,7 +68,7 @@ def test_the_score_of_a_scale_in_is_the_normalised_slack():
 
 
 @pytest.mark.parametrize("wrong", [{"scale_out": 1.0}, {"scale_out": 0.0}, {"slack": 1.0}, {"slack": 0.0}])
-def test_thresholds_that_cannot_settle_are_refused(wrong):
+def test_thresholds_that_would_oscillate_are_refused(wrong):
     with pytest.raises(ValueError, match="need 0 <"):
         Threshold(**wrong)
 

@@ -10,7 +10,7 @@ def test_all_in_all_exactly_the_service_time_is_slept_however_inexact_each_sleep
     bill, slept = Bill(), 0.0
     for rows in batches:
         if wanted := bill.charge(rows, milliseconds):
-            bill.paid(wanted + too_long)
+            bill.pay(wanted + too_long)
             slept += wanted + too_long
     missing = sum(batches) * milliseconds / 1000 - slept
     assert -too_long - 1e-9 <= missing <= SHORTEST_SLEEP_SECONDS

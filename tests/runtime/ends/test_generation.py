@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.model.graph.rate_curve import parse_curve
-from rheostat.runtime.ends.generation import ORIGIN_US, Clockwork, Generation, generation_of, imported
-from rheostat.runtime.ends.pace import Pace, PaceLimits, even_parts, next_row
+from rheostat.runtime.ends.generation import ORIGIN_US, Clockwork, Generation, generation_of, import_object
+from rheostat.runtime.ends.pace import Pace, PaceLimits, batch_end, even_parts
 
 
 def number(draw):
@@ -43,7 +43,7 @@ def test_even_parts_are_neighbours_and_cover_everything(start, rows, parts):
     ],
 )
 def test_where_a_batch_ends(start, available, max_rows, end):
-    assert next_row(start, available, max_rows) == end
+    assert batch_end(start, available, max_rows) == end
 
 
 def test_by_the_clock_rows_come_as_the_curve_says_until_the_total():
@@ -100,7 +100,7 @@ def test_a_stream_is_described_by_plain_texts():
 @pytest.mark.parametrize("path", ["number", "module:", ":name"])
 def test_an_import_path_names_module_and_function(path):
     with pytest.raises(ValueError, match=r"package\.module:function"):
-        imported(path)
+        import_object(path)
 
 
 @pytest.mark.parametrize("limits", [{"replicas": 0}, {"rows_per_batch": 0}, {"total": -1}])

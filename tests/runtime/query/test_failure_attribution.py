@@ -10,7 +10,7 @@ import pytest
 import rheostat
 from rheostat.model.graph.application import RESULTS_SINK
 from rheostat.runtime.query import udf_timing as own_code
-from rheostat.runtime.query.failure_attribution import AWAITED, blamed, raised
+from rheostat.runtime.query.failure_attribution import AWAITED, attributed, error_line
 from rheostat.runtime.query.udf_timing import TimingNotes, timed
 
 
@@ -110,12 +110,12 @@ def told(*frames: tuple[str | int, ...], by: str = "", cause: str = "ValueError:
     ],
 )
 def test_what_fails_by_the_users_code_is_told_with_operator_node_and_line(text, message):
-    assert str(blamed(text, "n1", OPERATORS)) == message
+    assert str(attributed(text, "n1", OPERATORS)) == message
 
 
 def test_an_answer_that_pyspark_refuses_is_that_of_an_operator_with_functions_of_its_own():
     refused = told((SPARKS, 7), cause="pyspark.errors.exceptions.base.PySparkTypeError: an int")
-    failure = blamed(refused, "n1", OPERATORS, {"halve"})
+    failure = attributed(refused, "n1", OPERATORS, {"halve"})
     assert failure is not None
     assert str(failure).startswith("operator halve on node n1: ")
     assert str(failure).endswith(f" at {__file__}:{IN_HALVE - 2}")
@@ -136,7 +136,7 @@ def test_an_answer_that_pyspark_refuses_is_that_of_an_operator_with_functions_of
     ],
 )
 def test_whatever_else_fails_is_nobodys_operator(text):
-    assert blamed(text, "n1", OPERATORS) is None
+    assert attributed(text, "n1", OPERATORS) is None
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_whatever_else_fails_is_nobodys_operator(text):
     ],
 )
 def test_every_failure_is_told_in_one_line(text, line):
-    assert raised(text) == line
+    assert error_line(text) == line
 
 
 def test_where_input_is_awaited_is_known_by_its_name():
@@ -166,7 +166,7 @@ def test_what_a_function_raises_is_signed_whether_it_is_called_or_drawn(tmp_path
         with pytest.raises(ZeroDivisionError) as failure:
             list(timed(function, f"{notes.folder}/halve/0")(argument))
         text = "".join(traceback.format_exception(failure.value))
-        assert str(blamed(text, "n1", OPERATORS)).startswith("operator halve on node n1: ZeroDivisionError")
+        assert str(attributed(text, "n1", OPERATORS)).startswith("operator halve on node n1: ZeroDivisionError")
 
 
 def test_an_input_that_cannot_be_had_is_not_signed(tmp_path):

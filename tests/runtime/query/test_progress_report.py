@@ -71,14 +71,14 @@ def test_a_source_that_does_not_tell_what_it_has_is_not_said_to_be_behind(latest
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=1, max_size=12))
 def test_every_batch_counts_once_whatever_overlaps(windows):
     ledger, reports = CountedBatches(), steady(80)
-    given_out = [batch.number for start, size in windows for batch in ledger.fresh(reports[start : start + size])]
+    given_out = [batch.number for start, size in windows for batch in ledger.take_new(reports[start : start + size])]
     assert sorted(given_out) == sorted({n for start, size in windows for n in range(start, start + size)})
 
 
 def test_a_repeated_batch_after_a_restart_counts_once_and_another_query_counts_anew():
     ledger = CountedBatches()
-    assert len(ledger.fresh([report(7, 1000, 5), report(7, 1002, 5)])) == 1
-    assert len(ledger.fresh([report(7, 1004, 5, query="other")])) == 1
+    assert len(ledger.take_new([report(7, 1000, 5), report(7, 1002, 5)])) == 1
+    assert len(ledger.take_new([report(7, 1004, 5, query="other")])) == 1
 
 
 def test_a_trigger_that_ran_nothing_is_no_batch():

@@ -34,7 +34,7 @@ def test_what_was_counted_nowhere_stays_unknown():
 
 def test_what_a_batch_has_written_is_told_by_its_writer_where_spark_does_not_know():
     tally = RowCounts()
-    tally.wrote(7, 11)
+    tally.record_written(7, 11)
     assert read_batch(tally.completed(report(7))).written == 11
     assert read_batch(tally.completed(report(8))).written is None
     assert read_batch(tally.completed(report(8, written=2))).written == 2
@@ -43,5 +43,5 @@ def test_what_a_batch_has_written_is_told_by_its_writer_where_spark_does_not_kno
 def test_only_as_much_is_remembered_as_spark_remembers():
     tally = RowCounts()
     for batch in range(3 * BATCHES_KEPT):
-        tally.wrote(batch, 1)
+        tally.record_written(batch, 1)
     assert sorted(tally.written) == list(range(2 * BATCHES_KEPT, 3 * BATCHES_KEPT))

@@ -65,7 +65,7 @@ def test_a_function_of_values_counts_from_call_to_answer(clock, task, notes):
     function = timed(doubled, path_of(notes))
     assert [function(x) for x in (1, 2)] == [2, 4]
     clock.pass_ms(100)
-    assert notes.worked([0, 1]) == {0: {"parse": CodeTime(6, 3, (6,))}, 1: {"parse": CodeTime(0, 0, (0,))}}
+    assert notes.times_of([0, 1]) == {0: {"parse": CodeTime(6, 3, (6,))}, 1: {"parse": CodeTime(0, 0, (0,))}}
 
 
 def test_waiting_for_input_and_for_whoever_takes_the_output_does_not_count(clock, task, notes):
@@ -83,7 +83,7 @@ def test_waiting_for_input_and_for_whoever_takes_the_output_does_not_count(clock
 
     for _ in timed(function, path_of(notes))(arriving()):
         clock.pass_ms(70)
-    assert notes.worked([0])[0]["parse"].wall_ms == 3 * (2 + 1) + 4
+    assert notes.times_of([0])[0]["parse"].wall_ms == 3 * (2 + 1) + 4
 
 
 def test_a_function_that_reads_all_before_it_answers_counts_the_same(clock, task, notes):
@@ -97,25 +97,25 @@ def test_a_function_that_reads_all_before_it_answers_counts_the_same(clock, task
         yield 4
 
     assert list(timed(function, path_of(notes))(arriving())) == [4]
-    assert notes.worked([0])[0]["parse"].wall_ms == 5
+    assert notes.times_of([0])[0]["parse"].wall_ms == 5
 
 
 def test_what_is_too_little_to_be_noted_is_noted_with_what_follows(clock, task, notes):
     function = timed(lambda: clock.pass_ms(0.3), path_of(notes))
     for _ in range(3):
         function()
-    assert notes.worked([0]) == {0: {}}
+    assert notes.times_of([0]) == {0: {}}
     task(1)
     # Spark unpickles a function for every task.
     timed(lambda: clock.pass_ms(0.3), path_of(notes))()
-    assert notes.worked([0, 1])[1]["parse"].wall_ms == pytest.approx(1.2)
+    assert notes.times_of([0, 1])[1]["parse"].wall_ms == pytest.approx(1.2)
 
 
 def test_processor_time_of_many_calls_is_told_by_some_of_them(clock, task, notes):
     function = timed(lambda: clock.pass_ms(0.5), path_of(notes))
     for _ in range(320):
         function()
-    worked = notes.worked([0])[0]["parse"]
+    worked = notes.times_of([0])[0]["parse"]
     assert worked.wall_ms == pytest.approx(160)
     assert worked.cpu_ms == pytest.approx(80, rel=0.05)
 
@@ -125,10 +125,10 @@ def test_calls_for_many_keys_are_noted_now_and_then(clock, task, notes):
     function = timed(lambda rows: (clock.pass_ms(0.01) or row for row in rows), path_of(notes))
     for _ in range(99):
         assert list(function(iter("a"))) == ["a"]
-    assert notes.worked([0])[0]["parse"].wall_ms == pytest.approx(0.01), "the first of them"
+    assert notes.times_of([0])[0]["parse"].wall_ms == pytest.approx(0.01), "the first of them"
     clock.pass_ms(5)
     assert list(function(iter("a"))) == ["a"]
-    assert notes.worked([0])[0]["parse"].wall_ms == pytest.approx(1.0)
+    assert notes.times_of([0])[0]["parse"].wall_ms == pytest.approx(1.0)
 
 
 def test_the_rest_of_a_drawn_function_is_noted_at_its_end(clock, task, notes):
@@ -138,7 +138,7 @@ def test_the_rest_of_a_drawn_function_is_noted_at_its_end(clock, task, notes):
             yield row
 
     assert list(timed(function, path_of(notes))(iter("ab"))) == ["a", "b"]
-    assert notes.worked([0])[0]["parse"].wall_ms == pytest.approx(0.2)
+    assert notes.times_of([0])[0]["parse"].wall_ms == pytest.approx(0.2)
 
 
 @given(
@@ -159,7 +159,7 @@ def test_notes_add_up_by_batch_operator_and_partition_over_functions(tmp_path_fa
             timed(lambda spent=milliseconds: time.pass_ms(spent), path_of(notes, operator, milliseconds % 2))()
             parts = wanted[batch].setdefault(operator, [0, 0, 0])
             parts[partition] += milliseconds
-        found = notes.worked(range(4))
+        found = notes.times_of(range(4))
     told = {batch: {name: each for name, each in by.items() if each.wall_ms} for batch, by in found.items()}
     parts = {batch: {name: [*each.by_partition, 0, 0][:3] for name, each in by.items()} for batch, by in told.items()}
     assert parts == wanted
@@ -171,8 +171,8 @@ def test_entries_of_batches_that_spark_has_forgotten_are_used_again(clock, task,
     for batch in (0, BATCHES_KEPT):
         task(batch)
         function()
-    assert notes.worked([0])[0]["parse"] == CodeTime(0, 0, (0,)), "its place has the later batch now"
-    assert notes.worked([BATCHES_KEPT])[BATCHES_KEPT]["parse"].wall_ms == 2
+    assert notes.times_of([0])[0]["parse"] == CodeTime(0, 0, (0,)), "its place has the later batch now"
+    assert notes.times_of([BATCHES_KEPT])[BATCHES_KEPT]["parse"].wall_ms == 2
 
 
 def test_a_new_start_begins_with_nothing_and_leaves_nothing_of_the_last(clock, task, tmp_path):
@@ -182,13 +182,13 @@ def test_a_new_start_begins_with_nothing_and_leaves_nothing_of_the_last(clock, t
     after = TimingNotes(tmp_path / "notes")
     old()  # a worker of the query before that has not yet ended
     assert not before.folder.exists()
-    assert after.worked([0]) == {0: {}}
+    assert after.times_of([0]) == {0: {}}
 
 
 def test_outside_of_a_batch_nothing_is_noted_and_nothing_fails(clock, notes, monkeypatch):
     monkeypatch.setattr(TaskContext, "_taskContext", None)
     assert timed(lambda x: [clock.pass_ms(2), x][1], path_of(notes))(7) == 7
-    assert notes.worked([0]) == {0: {}}
+    assert notes.times_of([0]) == {0: {}}
 
 
 def test_a_folder_that_is_gone_does_not_fail_the_function(clock, task, tmp_path):
@@ -203,7 +203,7 @@ def test_errors_of_the_function_are_its_own(clock, task, notes):
 
     with pytest.raises(ValueError, match="no such row"):
         list(timed(broken, path_of(notes))(iter([1])))
-    assert notes.worked([0])[0]["parse"].wall_ms == 2
+    assert notes.times_of([0])[0]["parse"].wall_ms == 2
 
 
 def test_spark_sees_the_parameters_and_the_name_of_the_users_function(notes):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.runtime.spark.forked_python import forking_python
+from rheostat.runtime.spark.forked_python import start_fork_server
 
 TELL = """
 import json, os, sys
@@ -28,7 +28,7 @@ time.sleep(60)
 
 @pytest.fixture
 def python():
-    found = forking_python()
+    found = start_fork_server()
     assert found != sys.executable
     return found
 
@@ -129,8 +129,8 @@ def test_when_the_owner_is_killed_everything_ends(tmp_path):
     (tmp_path / "a_module.py").write_text(WAIT)
     owner = """
 import subprocess, os, sys
-from rheostat.runtime.spark.forked_python import forking_python
-python = forking_python()
+from rheostat.runtime.spark.forked_python import start_fork_server
+python = start_fork_server()
 child = subprocess.Popen([python, "-m", "a_module"], stdout=subprocess.PIPE)
 print(child.stdout.readline().decode().strip(), python, flush=True)
 import time; time.sleep(60)

@@ -44,7 +44,7 @@ def test_the_short_way_for_calm_times_gives_what_the_long_one_gives(placed, brou
     layout = layout_of(*placed)
     short, long = IntervalFlow(layout), IntervalFlow(layout)
     calm = short._calm(EDGES, brought)
-    crowded = long._crowded(EDGES, brought, ())
+    crowded = long._with_waiting(EDGES, brought, ())
     if calm is not None:
         assert calm.arrived == pytest.approx(crowded.arrived, rel=1e-6, abs=1e-6)
         assert calm.streams == pytest.approx(crowded.streams, rel=1e-6, abs=1e-6)

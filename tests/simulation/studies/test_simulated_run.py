@@ -17,8 +17,8 @@ from rheostat.policies.operators.period_cost import Weights
 from rheostat.policies.policy_registry import POLICIES
 from rheostat.simulation.queues.noise import Noise
 from rheostat.simulation.queues.servers import Behaviour, Burst
-from rheostat.simulation.studies.contest import Contest, compared, limit, ratios
-from rheostat.simulation.studies.foresight import knowing_policies, period_rates, slowed_by_a_change
+from rheostat.simulation.studies.contest import Contest, compare, limit, ratios
+from rheostat.simulation.studies.foresight import informed_policies, period_rates, slowed_by_a_change
 from rheostat.simulation.studies.latency_curves import latency_curve, shared_bounds
 from rheostat.simulation.studies.run_cost import total_cost
 from rheostat.simulation.studies.simulated_run import simulate
@@ -59,7 +59,7 @@ def test_a_journal_of_a_noisy_run_is_decided_the_same_way_again(policy, granting
     scenario, chosen = chain(HILL, noise=Noise(0.1, measurement=0.1)), settings(policy, granting=granting, seed=4)
     world, journal = SimulatedWorld(scenario, 4), MemoryJournal()
     parts = Parts(scenario.application, world, world, world, journal)
-    control = build(chosen, parts, policy_for=knowing_policies(scenario, chosen, 900, 4))
+    control = build(chosen, parts, policy_for=informed_policies(scenario, chosen, 900, 4))
     run_loops(control.loops, world, 900)
     replay = Replay.of(control)
     assert list(replay.differences(journal)) == []
@@ -82,7 +82,7 @@ def test_nobody_pays_less_than_who_knows_the_future_and_changes_in_no_time():
     weighs = {"predictive", "oracle"}
     entrants = {name: settings(name, options={"weights": Weights()} if name in weighs else {}) for name in names}
     heard = []
-    found = compared(contest, entrants, processes=1, told=heard.append)
+    found = compare(contest, entrants, processes=1, told=heard.append)
     assert heard == list(found) == list(names)
     by_oracle = ratios(found)
     assert by_oracle["oracle"] == 1

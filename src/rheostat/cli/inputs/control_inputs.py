@@ -18,7 +18,7 @@ from rheostat.model.graph.application import Application
 from rheostat.model.quality.objective import Bounds, EdrpObjective, Objective, OdpObjective
 from rheostat.planning.contract.planner import Silent
 from rheostat.planning.contract.problem import Limits
-from rheostat.planning.exact.jit_warm_up import made_ready
+from rheostat.planning.exact.jit_warm_up import warm_up
 
 NONE = "none"
 LONGEST_DOWNTIME = 60.0
@@ -115,7 +115,7 @@ def steered(wishes: Wishes, application: Application) -> Steered:
     planning = None
     if settings.kind in PLANNED:
         # Else the first plan of a machine would take a minute, while the application runs.
-        made_ready(PreparationLine())
+        warm_up(PreparationLine())
         planning = Planning(
             planner_named(wishes.planner or "exact"),
             wishes.objective or _balanced(application, wishes.objective_ms),

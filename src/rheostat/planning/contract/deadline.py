@@ -6,23 +6,23 @@ from time import perf_counter
 
 
 def _now() -> float:
-    """Looked up at every call, so that a test can set the time."""
+    """Current time; called through the module so that a test can replace it."""
     return perf_counter()
 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """Counts wall-clock seconds against a limit."""
+    """Wall-clock time limit, counted from its creation."""
 
     limit_seconds: float = inf
     started: float = field(default_factory=_now)
 
     def seconds(self) -> float:
-        """Since the start."""
+        """Seconds since the start."""
         return _now() - self.started
 
     def left(self) -> float:
-        """Until the limit; never negative."""
+        """Seconds until the limit; never negative."""
         return max(0.0, self.limit_seconds - self.seconds())
 
     def is_over(self) -> bool:

@@ -9,40 +9,40 @@ from rheostat.model.quality.evaluation import Evaluation
 from rheostat.planning.contract.problem import Problem
 
 PROVEN = 1e-7
-"""Objective and bound this close to each other, absolutely and relatively, are the same number."""
+"""Objective and bound within this distance, absolute and relative, count as equal."""
 
 
 class PlanStatus(StrEnum):
-    """How much is known."""
+    """Status of an outcome: what is proven about it."""
 
     OPTIMAL = "optimal"
-    """Nothing is better, and that is proven."""
+    """No deployment is better; proven."""
     FEASIBLE = "feasible"
-    """Keeps all constraints; the gap says how much better another could be."""
+    """All constraints hold; the gap says how much better another deployment could be."""
     INFEASIBLE = "infeasible"
-    """There is no deployment that keeps all constraints, and that is proven."""
+    """No deployment keeps all constraints; proven."""
     NO_ANSWER = "no answer"
-    """None was found in time; there may be one."""
+    """No deployment was found in time; there may be one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What the answer took."""
+    """Effort spent on an outcome."""
 
     seconds: float = 0.0
     nodes_explored: int = 0
-    """Partial deployments that the search looked at."""
+    """Partial deployments that the search examined."""
     deployments_generated: int = 0
     """Multisets of nodes that were considered, all operators together."""
     note: str = ""
-    """Which method gave the answer, if a planner has several."""
+    """Method that gave the answer, if a planner has several."""
     reassignments: int | None = None
-    """How often something was placed anew before nothing moved any more; None if a planner does not work so."""
+    """Number of replacements until nothing moved any more; None if the planner does not work iteratively."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A planner's answer, in the objective's own terms."""
+    """Outcome of a planner, in the objective's own units."""
 
     status: PlanStatus
     deployment: Deployment | None = None
@@ -51,21 +51,21 @@ class Outcome:
     objective: float | None = None
     """ODP's utility or EDRP's cost of the deployment."""
     bound: float | None = None
-    """No deployment is better than this; proven. None if nothing is known."""
+    """Proven limit that no deployment can beat; None if nothing is known."""
     effort: Effort = Effort()
     conflict: tuple[str, ...] = ()
-    """When infeasible: constraints that cannot be kept together, in words."""
+    """If infeasible: constraints that cannot hold together, in words."""
 
     @property
     def gap(self) -> float:
-        """Distance between objective and bound, relative to the objective; 0 if optimal, inf if nothing is known."""
+        """Distance of objective and bound, relative to the objective; 0 if optimal, inf if there is no bound."""
         if self.objective is None or self.bound is None or isinf(self.bound):
             return inf
         return relative_gap(self.objective, self.bound)
 
 
 def relative_gap(objective: float, bound: float) -> float:
-    """|objective - bound| / |objective|, 0 for what is proven."""
+    """|objective - bound| / |objective|; 0 if they count as equal."""
     distance = abs(objective - bound)
     if distance <= PROVEN * max(1.0, abs(objective)):
         return 0.0
@@ -73,9 +73,9 @@ def relative_gap(objective: float, bound: float) -> float:
 
 
 def answer(problem: Problem, deployment: Deployment, bound: float | None, effort: Effort) -> Outcome:
-    """The outcome for a deployment that a planner has found; its value is computed afresh, not believed.
+    """The outcome for a deployment that a planner has found; its metrics and objective are computed anew.
 
-    `bound` is in the objective's own terms. One on the wrong side by rounding is moved to the objective.
+    `bound` is in the objective's own units. A bound on the wrong side by rounding is moved to the objective.
     """
     evaluation = problem.evaluated(deployment)
     if broken := problem.broken_by(deployment, evaluation):

@@ -7,37 +7,37 @@ from rheostat.planning.contract.problem import Problem
 
 
 class Progress(Protocol):
-    """Hears of a search under way, in the objective's own terms."""
+    """Progress reporter of a search, in the objective's own units."""
 
     def prepares(self, what: str) -> None:
-        """Before the search, and before its clock starts, something takes a while."""
+        """Reports a preparation that takes a while, before the search and its time limit start."""
         ...
 
     def report(self, incumbent: float | None, bound: float | None, gap: float) -> None:
-        """The best value so far, the proven bound, and the relative gap between them."""
+        """Reports the best value so far, the proven bound, and the relative gap between them."""
         ...
 
 
 class Silent:
-    """Hears nothing."""
+    """Progress reporter that ignores everything."""
 
     def prepares(self, what: str) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def report(self, incumbent: float | None, bound: float | None, gap: float) -> None:
-        """Nothing."""
+        """Does nothing."""
 
 
 SILENT = Silent()
 
 
 class Unsuited(ValueError):
-    """A planner was given a problem that it was not made for; others may answer it."""
+    """Error of a planner that was not made for the given problem; another planner may solve it."""
 
 
 class Planner(Protocol):
-    """Answers a problem."""
+    """Solver of planning problems."""
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
-        """The best deployment it can find, and what is proven of it."""
+        """The best deployment that it finds, with its proven bound."""
         ...

@@ -17,15 +17,15 @@ from rheostat.model.quality.placed import Placed
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a planner may stop before it has proven its answer."""
+    """Limits after which a planner may stop before it has proven an optimum."""
 
     seconds: float = inf
-    """Wall-clock time; the best found until then is the answer, with its proven gap."""
+    """Wall-clock time limit; the outcome then is the best deployment found, with its proven gap."""
     gap: float = 0.0
-    """Relative distance between objective and proven bound that is good enough."""
+    """Relative distance between objective and proven bound that is precise enough."""
 
     def __post_init__(self) -> None:
-        """Refuses limits that are none."""
+        """Rejects invalid limits."""
         if not self.seconds >= 0:
             raise ValueError(f"a time limit needs seconds >= 0, got {self.seconds}")
         if not (isfinite(self.gap) and self.gap >= 0):
@@ -34,7 +34,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Problem:
-    """Which multiset of nodes should every operator run on?
+    """Placement problem: the choice of a multiset of nodes for every operator.
 
     Candidate nodes, pins and numbers of replicas are the operators' own. A deployment is feasible if it fits in every
     node and every link, keeps the objective's bounds and saturates no operator: a saturated one has no response time.
@@ -45,20 +45,20 @@ class Problem:
     objective: Objective = field(default_factory=OdpObjective)
     """ODP's utility, to be maximised, or EDRP's cost, to be minimised."""
     current: Deployment | None = None
-    """What runs now; None at the first deployment, then there is no downtime."""
+    """The running deployment; None at the first deployment, which has no downtime."""
     downtime: DowntimeModel = field(default_factory=PauseAndResume)
-    """What leaving the current deployment costs."""
+    """Downtime of a change of the current deployment."""
     hop_ms: float = 0.0
-    """What a hop between two queries costs."""
+    """Price of a hop between two queries, in ms."""
     limits: Limits = field(default_factory=Limits)
-    """When to stop early."""
+    """Limits of time and gap."""
     restriction: Mapping[str, tuple[Replicas, ...]] = field(default_factory=dict)
-    """The only deployments an operator may have, where it is restricted further than by its own candidates."""
+    """The only deployments an operator may have, if it is restricted further than by its own candidates."""
     start: Deployment | None = None
-    """A deployment to begin with; it is taken only if it proves feasible."""
+    """A deployment to begin with; it is used only if it is feasible."""
 
     def __post_init__(self) -> None:
-        """Refuses a problem that contradicts itself, naming every mistake."""
+        """Rejects a problem that contradicts itself, and lists every mistake."""
         found = self.infrastructure.mistakes_of(self.application)
         if not self.application.operators:
             found.append(Mistake(("operators",), "there is no operator", "declare at least one"))
@@ -78,22 +78,22 @@ class Problem:
 
     @property
     def maximises(self) -> bool:
-        """Whether a larger objective is better: ODP's utility, not EDRP's cost."""
+        """Whether a larger objective is better: true for ODP's utility, false for EDRP's cost."""
         return isinstance(self.objective, OdpObjective)
 
     def evaluated(self, deployment: Deployment) -> Evaluation:
-        """Every metric of a deployment, the change from the current one included."""
+        """Every metric of a deployment, including those of the change from the current one."""
         placed = Placed(self.application, self.infrastructure, deployment, self.hop_ms)
         return evaluate(placed, self.current, self.downtime)
 
     def value_of(self, evaluation: Evaluation) -> float:
-        """The objective in its own terms: utility or cost."""
+        """The objective in its own units: utility or cost."""
         if isinstance(self.objective, EdrpObjective):
             return self.objective.cost_of(evaluation.metrics())
         return self.objective.utility_of(evaluation.metrics(self.objective.network_metric))
 
     def broken_by(self, deployment: Deployment, evaluation: Evaluation) -> tuple[str, ...]:
-        """Why a deployment is not feasible, in words; empty if it is."""
+        """Reasons why a deployment is infeasible, in words; empty if it is feasible."""
         found = [str(m) for m in deployment.mistakes(self.application, self.infrastructure.index)]
         found += [
             f"operator {name} may not be deployed on {deployment[name]} here"
@@ -110,7 +110,7 @@ class Problem:
 
     @property
     def situation(self) -> CurrentDeployment | None:
-        """What runs now, if anything does."""
+        """The running deployment with its application and infrastructure; None if nothing runs."""
         if self.current is None:
             return None
         return CurrentDeployment(self.application, self.infrastructure, self.current)

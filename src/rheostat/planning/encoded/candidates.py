@@ -13,18 +13,18 @@ from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem,
 
 @dataclass(frozen=True)
 class Candidates:
-    """The deployments of one operator, row by row."""
+    """Candidate deployments of one operator, one per row."""
 
     nodes: Indices
-    """Node numbers in order, as often as they hold a replica, then -1."""
+    """Node numbers in ascending order, one per replica, padded with -1."""
     size: Indices
-    """|𝒰|."""
+    """|𝒰|: number of replicas."""
     latency: Values
     """R_{i,𝒰} in milliseconds."""
     term: Values
-    """What the replicas add to F by themselves, without response time and downtime."""
+    """Share of F that the replicas contribute by themselves, without response time and downtime."""
     downtime: Values
-    """t_D in seconds; 0 for what runs now, or if nothing does."""
+    """t_D in seconds; 0 for the current deployment, or if there is none."""
 
     def __len__(self) -> int:
         return len(self.size)
@@ -34,7 +34,7 @@ class Candidates:
         return tuple(int(u) for u in self.nodes[row, : self.size[row]])
 
     def counts(self, nodes: int) -> Values:
-        """𝒰(u), a row per deployment and a column per node."""
+        """𝒰(u), a row per candidate and a column per node."""
         table = np.zeros((len(self), nodes))
         for column in range(self.nodes.shape[1]):
             rows = np.nonzero(self.nodes[:, column] >= 0)[0]
@@ -42,12 +42,12 @@ class Candidates:
         return table
 
     def rows(self, keep: Indices) -> "Candidates":
-        """Only some of them."""
+        """The candidates of the given rows."""
         return Candidates(self.nodes[keep], self.size[keep], self.latency[keep], self.term[keep], self.downtime[keep])
 
 
 def number_of_multisets(nodes: int, most: int, least: int = 1) -> int:
-    """|𝒫(V; k)|: how many multisets of at most k (and at least a few) nodes there are.
+    """|𝒫(V; k)|: the number of multisets of at least `least` and at most `most` nodes.
 
     >>> number_of_multisets(8, 2)
     44
@@ -56,8 +56,8 @@ def number_of_multisets(nodes: int, most: int, least: int = 1) -> int:
 
 
 def all_candidates(instance: EncodedProblem, operator: int) -> Candidates:
-    """𝒫(V_res^i; k_i) without what can never be feasible: it does not fit, or is saturated [EDRP 4.1]."""
-    return described(instance, operator, list(multisets(instance, operator)))
+    """𝒫(V_res^i; k_i) without multisets that do not fit or are saturated [EDRP 4.1]."""
+    return candidates_of(instance, operator, list(multisets(instance, operator)))
 
 
 def multisets(instance: EncodedProblem, operator: int) -> Iterator[tuple[int, ...]]:
@@ -86,16 +86,16 @@ def is_possible(instance: EncodedProblem, operator: int, nodes: tuple[int, ...])
     return all(nodes.count(u) * need <= capacity[u] + TOLERANCE for u in set(nodes))
 
 
-def described(instance: EncodedProblem, operator: int, multisets: list[tuple[int, ...]]) -> Candidates:
-    """Their costs."""
+def candidates_of(instance: EncodedProblem, operator: int, multisets: list[tuple[int, ...]]) -> Candidates:
+    """The candidates for multisets of an operator, with their costs and downtimes."""
     table = np.full((len(multisets), instance.most_replicas), -1, dtype=np.int64)
     for row, nodes in enumerate(multisets):
         table[row, : len(nodes)] = nodes
-    return replace(of_rows(instance, operator, table), downtime=downtimes(instance, operator, multisets))
+    return replace(candidates_of_rows(instance, operator, table), downtime=downtimes(instance, operator, multisets))
 
 
-def of_rows(instance: EncodedProblem, operator: int, table: Indices) -> Candidates:
-    """Multisets row by row, node numbers in order and then -1; their costs, but for the downtime, which takes long."""
+def candidates_of_rows(instance: EncodedProblem, operator: int, table: Indices) -> Candidates:
+    """The candidates for rows of node numbers padded with -1, with costs but without downtimes, which take long."""
     present = table >= 0
     size = present.sum(axis=1)
     speedups = np.where(present, instance.problem.infrastructure.speedups[table], np.inf)
@@ -104,8 +104,8 @@ def of_rows(instance: EncodedProblem, operator: int, table: Indices) -> Candidat
     return Candidates(table, size, latency, term, np.zeros(len(table)))
 
 
-def paused(instance: EncodedProblem, operator: int, options: Candidates) -> Candidates:
-    """With their effective downtimes: what runs now has none, and all that changes waits for the restarts at least."""
+def with_downtimes(instance: EncodedProblem, operator: int, options: Candidates) -> Candidates:
+    """The candidates with effective downtimes: 0 for the current one, otherwise at least that of the restarts."""
     if instance.current is None:
         return options
     chosen = [options.chosen(row) for row in range(len(options))]
@@ -119,9 +119,9 @@ def downtimes(instance: EncodedProblem, operator: int, multisets: list[tuple[int
     situation = instance.situation
     if situation is None:
         return np.zeros(len(multisets))
-    name, model, known = instance.names[operator], instance.problem.downtime, instance.known_pauses[operator]
+    name, model, known = instance.names[operator], instance.problem.downtime, instance.known_downtimes[operator]
     for nodes in multisets:
-        # The same multisets come again and again, below one limit after another.
+        # The same multisets are asked for again below each limit.
         if nodes not in known:
             known[nodes] = operator_downtime_seconds(model, situation, name, instance.replicas(nodes))
     return np.array([known[nodes] for nodes in multisets])

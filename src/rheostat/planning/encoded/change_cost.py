@@ -11,15 +11,15 @@ from itertools import combinations_with_replacement, product
 from rheostat.model.downtime.full_restart import FullRestart
 from rheostat.model.downtime.measured_pauses import Measured
 from rheostat.model.downtime.pause_and_resume import PauseAndResume, code_download_seconds
-from rheostat.planning.encoded.candidates import Candidates, described, is_possible, number_of_multisets
+from rheostat.planning.encoded.candidates import Candidates, candidates_of, is_possible, number_of_multisets
 from rheostat.planning.encoded.encoded_problem import EncodedProblem
 
 _FEW = 100
-"""Multisets on the nodes an operator has now, up to which they are listed."""
+"""Up to this many multisets on the current nodes of an operator are listed."""
 
 
 def least_start_seconds(instance: EncodedProblem) -> float:
-    """A lower bound of T_D for all that is not listed by `without_starts`; 0 if the downtime model is not known."""
+    """Lower bound of T_D for all changes not listed by `without_starts`; 0 if the downtime model is unknown."""
     if instance.current is None:
         return 0.0
     model, nodes = instance.problem.downtime, instance.problem.infrastructure.nodes
@@ -36,9 +36,9 @@ def least_start_seconds(instance: EncodedProblem) -> float:
 
 
 def without_starts(instance: EncodedProblem) -> list[Candidates]:
-    """What runs now, and what is left of it when replicas are removed, for every operator.
+    """For every operator, the current deployment and what remains of it if replicas are removed.
 
-    Where it is known what a node costs that is new to an operator, all multisets without such a node.
+    Where the cost of a node that is new to an operator is known, all multisets without such a node.
     """
     found = []
     for i, current in enumerate(instance.current or []):
@@ -48,12 +48,12 @@ def without_starts(instance: EncodedProblem) -> list[Candidates]:
         if _lists_all_here(instance):
             most = _most_replicas(instance, i)
             here = [m for size in range(1, most + 1) for m in combinations_with_replacement(nodes, size)]
-        found.append(described(instance, i, [m for m in here if m and _is_allowed(instance, i, m)]))
+        found.append(candidates_of(instance, i, [m for m in here if m and _is_allowed(instance, i, m)]))
     return found
 
 
 def _lists_all_here(instance: EncodedProblem) -> bool:
-    """Whether a floor above that of a mere start pays: it is weighed, known, and what is below it can be listed."""
+    """Whether a higher bound than that of a start pays: downtime is weighed and known, the rest can be listed."""
     if instance.coefficients.downtime <= 0 or not isinstance(instance.problem.downtime, PauseAndResume):
         return False
     current = instance.current or []
@@ -61,7 +61,7 @@ def _lists_all_here(instance: EncodedProblem) -> bool:
 
 
 def _least_new_seconds(instance: EncodedProblem) -> float:
-    """A replica on a node that is new to its operator: its code comes before it is spawned [EDRP, eq. 27]."""
+    """Least cost of a replica on a node that is new to its operator: code download before the start [EDRP, eq. 27]."""
     at = instance.problem.infrastructure
     return min(
         code_download_seconds(at, operator, node.name) + node.spawn_seconds

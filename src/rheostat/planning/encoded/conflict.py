@@ -20,15 +20,15 @@ from rheostat.planning.contract.problem import Limits, Problem
 from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem
 
 _SECONDS = 10.0
-"""Time for one question to the planner while a conflict is looked for."""
+"""Time limit of one planner call while a conflict is looked for."""
 
 
-def explained(problem: Problem, planner: Planner) -> tuple[str, ...]:
-    """What conflicts in an infeasible problem; `planner` must not explain in turn."""
-    return seen_at_once(EncodedProblem(problem)) or _filtered(problem, planner)
+def conflict_of(problem: Problem, planner: Planner) -> tuple[str, ...]:
+    """The conflicting constraints of an infeasible problem; `planner` must not explain in turn."""
+    return conflicts_without_search(EncodedProblem(problem)) or _filtered(problem, planner)
 
 
-def seen_at_once(instance: EncodedProblem) -> tuple[str, ...]:
+def conflicts_without_search(instance: EncodedProblem) -> tuple[str, ...]:
     """Conflicts that need no search: each of them proves that there is no deployment."""
     for look in (_operators_without_place, _saturated_operators, _pins, _totals):
         if found := look(instance):
@@ -59,12 +59,12 @@ def _saturated_operators(instance: EncodedProblem) -> list[str]:
 
 
 def _least_demand(instance: EncodedProblem, operator: int) -> float:
-    """What the fewest replicas take that are allowed and not saturated."""
+    """Resources of the smallest allowed number of replicas that is not saturated."""
     return float(np.nonzero(np.isfinite(instance.latencies[operator]))[0][0] * instance.resources[operator])
 
 
 def _pins(instance: EncodedProblem) -> list[str]:
-    """Nodes that cannot hold what may run nowhere else."""
+    """Nodes that cannot hold the operators that may run nowhere else."""
     found = []
     only = instance.allowed.sum(axis=1) == 1
     for u, capacity in enumerate(instance.problem.infrastructure.capacities):
@@ -77,7 +77,7 @@ def _pins(instance: EncodedProblem) -> list[str]:
 
 
 def _totals(instance: EncodedProblem) -> list[str]:
-    """Groups of operators with the same candidates that need more than these have."""
+    """Groups of operators with the same candidates that need more resources than these have."""
     found = []
     for nodes in np.unique(instance.allowed, axis=0):
         inside = [i for i in range(len(instance.names)) if not (instance.allowed[i] & ~nodes).any()]
@@ -113,7 +113,7 @@ def _plain(bounds: Bounds) -> OdpObjective:
 
 
 def _relaxations(problem: Problem) -> dict[str, Callable[[Problem], Problem]]:
-    """How to leave out each family of constraints that there is."""
+    """For each family of constraints in the problem, the function that leaves it out."""
     bounds, found = problem.objective.bounds, dict[str, Callable[[Problem], Problem]]()
     if np.isfinite(problem.infrastructure.network.bandwidth_tps).any():
         found["bandwidth"] = lambda p: replace(p, infrastructure=_without_bandwidth(p.infrastructure))
@@ -149,7 +149,7 @@ def _in_words(problem: Problem, name: str) -> str:
 
 
 def _best_instead(relaxed: Problem, bounds: Bounds, name: str, planner: Planner) -> str:
-    """One family cannot be kept: what is the best that can be had?"""
+    """Message for a single family that cannot be kept, with the best possible value."""
     if name == "bandwidth":
         return "the streams cannot be carried by the links"
     wanted = _WORDS[name][0].format(getattr(bounds, name))

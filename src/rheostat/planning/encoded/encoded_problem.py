@@ -23,28 +23,28 @@ Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 TOLERANCE = 1e-9
-"""Slack of every constraint, the model's own."""
+"""Tolerance of every constraint, the same as in the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """The objective as factors of raw metrics, to be minimised."""
+    """Objective as factors of raw metrics, to be minimised."""
 
     response: float = 0.0
-    """Per millisecond of response time."""
+    """Factor per millisecond of response time."""
     cost: float = 0.0
-    """Per $ and hour."""
+    """Factor per $ and hour."""
     downtime: float = 0.0
-    """Per second of downtime."""
+    """Factor per second of downtime."""
     log_availability: float = 0.0
-    """Per unit of log availability; not positive."""
+    """Factor per unit of log availability; not positive."""
     network: float = 0.0
-    """Per unit of the chosen network metric."""
+    """Factor per unit of the chosen network metric."""
     constant: float = 0.0
 
     @classmethod
     def of(cls, problem: Problem) -> "Coefficients":
-        """EDRP's cost [EDRP, eq. 12] as it is, ODP's utility [ODP, eq. 9, 22] negated."""
+        """Factors of EDRP's cost [EDRP, eq. 12], or of ODP's utility negated [ODP, eq. 9, 22]."""
         objective = problem.objective
         if isinstance(objective, EdrpObjective):
             bounds = objective.bounds
@@ -63,7 +63,7 @@ class Coefficients:
         network, network_constant = _lower_is_better(objective.network, objective.network_range)
         availability, availability_constant = _lower_is_better(objective.availability, logs)
         if availability:
-            # How high instead of how low: the factor changes its sign, and the least value is worth nothing.
+            # Larger is better here: the factor changes its sign, and the least value counts 0.
             availability_constant = availability * (logs.least if logs else 0.0)
         return cls(
             response=response,
@@ -89,34 +89,34 @@ def _lower_is_better(weight: float, known: Range | None) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class EncodedProblem:
-    """The arrays of a problem whose normalisers are known."""
+    """Arrays of a problem whose normalisers are known."""
 
     problem: Problem
 
     @cached_property
     def coefficients(self) -> Coefficients:
-        """The objective's factors."""
+        """Factors of the objective."""
         return Coefficients.of(self.problem)
 
     @cached_property
     def weighs_time_only(self) -> bool:
-        """Whether F is made of response time and downtime alone: then nothing in it is a mean over replicas."""
+        """Whether F consists of response time and downtime alone: then no term of it is a mean over replicas."""
         factors = self.coefficients
         return factors.response > 0 and factors.cost == factors.log_availability == factors.network == 0
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Operators in the order of flow."""
+        """Operator names in the order of flow."""
         return self.problem.application.flow
 
     @cached_property
     def position(self) -> dict[str, int]:
-        """Number of every operator."""
+        """Number of every operator, by name."""
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def node_names(self) -> tuple[str, ...]:
-        """Nodes by number."""
+        """Node names by number."""
         return tuple(node.name for node in self.problem.infrastructure.nodes)
 
     @cached_property
@@ -160,7 +160,7 @@ class EncodedProblem:
 
     @cached_property
     def allowed(self) -> Flags:
-        """Whether a replica of an operator may be on a node, and fits there."""
+        """Whether a replica of an operator may run on a node, and fits there."""
         operators = [self.problem.application.by_name[name] for name in self.names]
         may = np.array([[operator.may_run_on(node) for node in self.node_names] for operator in operators])
         fits = self.resources[:, None] <= self.problem.infrastructure.capacities[None, :] + TOLERANCE
@@ -171,14 +171,14 @@ class EncodedProblem:
 
     @cached_property
     def replica_terms(self) -> Values:
-        """What one replica of an operator on a node adds to F."""
+        """Share of F of one replica of an operator on a node."""
         factors = self.coefficients
         price = factors.cost * self.replica_prices[:, None]
         return np.asarray(price + factors.log_availability * self.problem.infrastructure.log_availabilities[None, :])
 
     @cached_property
     def rate_terms(self) -> Values:
-        """What one tuple per second from node to node adds to F: prices and the network metric."""
+        """Share of F of one tuple per second from node to node: prices and the network metric."""
         network, factors = self.problem.infrastructure.network, self.coefficients
         terms = factors.cost * network.price
         if factors.network and isinstance(self.problem.objective, OdpObjective):
@@ -187,7 +187,7 @@ class EncodedProblem:
 
     @cached_property
     def pair_terms(self) -> Values:
-        """What every pair of talking replicas adds to F: the availability of the link between them."""
+        """Share of F of a pair of replicas with a stream between them: the availability of their link."""
         return np.asarray(self.coefficients.log_availability * self.log_links + 0.0)
 
     @cached_property
@@ -197,14 +197,14 @@ class EncodedProblem:
 
     @cached_property
     def log_availability_bound(self) -> float:
-        """log of the least availability that is good enough."""
+        """Logarithm of the least allowed availability."""
         least = self.problem.objective.bounds.availability
-        # The model's tolerance is on the availability itself.
+        # The model applies its tolerance to the availability itself.
         return log(least - TOLERANCE) if least > TOLERANCE else -inf
 
     @cached_property
     def fusable(self) -> Flags:
-        """Whether a stream could stay inside one query; whether it does is decided by the deployment."""
+        """Whether a stream could stay inside one query; the deployment decides whether it does."""
         application = self.problem.application
         return np.array(
             [
@@ -218,22 +218,22 @@ class EncodedProblem:
 
     @cached_property
     def situation(self) -> CurrentDeployment | None:
-        """What runs now."""
+        """The running deployment with its application and infrastructure."""
         return self.problem.situation
 
     @cached_property
-    def known_pauses(self) -> tuple[dict[tuple[int, ...], float], ...]:
+    def known_downtimes(self) -> tuple[dict[tuple[int, ...], float], ...]:
         """t_D of the multisets asked for so far, per operator."""
         return tuple({} for _ in self.names)
 
     @cached_property
-    def known_ways(self) -> dict[tuple[bytes, float, int, int, float, bool], Values]:
+    def known_spreads(self) -> dict[tuple[bytes, float, int, int, float, bool], Values]:
         """Results of `spread` so far, kept for later calls."""
         return {}
 
     @cached_property
     def restart_seconds(self) -> float:
-        """What the application waits at least if anything changes at all: restarts of what stays [EDRP, eq. 33]."""
+        """Least downtime of any change: the restarts of unchanged operators [EDRP, eq. 33]."""
         if self.situation is None:
             return 0.0
         operators = self.problem.application.operators
@@ -241,31 +241,31 @@ class EncodedProblem:
 
     @cached_property
     def current(self) -> list[tuple[int, ...]] | None:
-        """What runs now, as node numbers per operator."""
+        """The current deployment, as node numbers per operator."""
         deployment = self.problem.current
         return None if deployment is None else [self.numbers(deployment[name]) for name in self.names]
 
     def deployment(self, chosen: list[tuple[int, ...]]) -> Deployment:
-        """From node numbers, listed per operator as often as they hold a replica."""
+        """The deployment of node numbers, listed per operator, one per replica."""
         placed = {self.names[i]: self.replicas(nodes) for i, nodes in enumerate(chosen)}
         return Deployment.of(placed)
 
     def replicas(self, nodes: tuple[int, ...]) -> Replicas:
-        """A multiset by node numbers."""
+        """The multiset of the given node numbers."""
         return Replicas.on(*(self.node_names[u] for u in nodes))
 
     def numbers(self, replicas: Replicas) -> tuple[int, ...]:
-        """Node numbers of a multiset, in order."""
+        """Node numbers of a multiset, in ascending order."""
         index = self.problem.infrastructure.index
         return tuple(sorted(index[node] for node, count in replicas.counts for _ in range(count)))
 
     def own_terms(self, internal: float) -> float:
-        """An internal value in the objective's own terms."""
+        """An internal value in the objective's own units."""
         return -internal if self.problem.maximises else internal
 
 
 def distance_weights(delay_ms: Values, metric: NetworkMetric) -> Values:
-    """What a tuple per second counts between two nodes: 1, d or d² for u ≠ v, 0 for u = v [ODP, eq. 19-21]."""
+    """Weight of a tuple per second between two nodes: 1, d or d² for u ≠ v, 0 for u = v [ODP, eq. 19-21]."""
     apart = 1.0 - np.eye(len(delay_ms))
     power = {NetworkMetric.TRAFFIC: 0, NetworkMetric.USAGE: 1, NetworkMetric.ELASTIC_ENERGY: 2}[metric]
     return np.asarray(apart * delay_ms**power)

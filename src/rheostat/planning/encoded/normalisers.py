@@ -40,7 +40,7 @@ def normalised(problem: Problem) -> Problem:
 
 
 def _places(instance: EncodedProblem) -> list[list[int]]:
-    """Nodes of every operator; all of them if it has none, the problem is infeasible then anyway."""
+    """Nodes of every operator; all nodes if it has none, since the problem is infeasible then anyway."""
     every = range(len(instance.node_names))
     return [[int(u) for u in np.nonzero(row)[0]] or list(every) for row in instance.allowed]
 
@@ -77,13 +77,13 @@ def _availability_range(instance: EncodedProblem, bound: float) -> Range:
         links = instance.log_links[np.ix_(places[i], places[j])]
         best += operators[i].min_replicas * operators[j].min_replicas * float(links.max())
         worst += operators[i].max_replicas * operators[j].max_replicas * float(links.min())
-    # Far below any availability that anyone measures, exp would be 0, which has no logarithm.
+    # For an availability far below any real one exp would be 0, which has no logarithm.
     worst = max(worst, -600.0, log(bound) if bound > 0 else -600.0)
     return Range(exp(min(worst, best)), exp(best)) if isfinite(best) else Range(1.0, 1.0)
 
 
 def _network_range(instance: EncodedProblem, objective: OdpObjective) -> Range:
-    """Sums of the best and the worst way of every stream."""
+    """Sums of the best and the worst pair of nodes of every stream."""
     places = _places(instance)
     weights = distance_weights(instance.problem.infrastructure.network.delay_ms, objective.network_metric)
     least = greatest = 0.0

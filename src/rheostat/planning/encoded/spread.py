@@ -9,25 +9,25 @@ import numpy as np
 from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem, Indices, Values
 
 
-def ways_to_all(
+def least_delays_to_all(
     instance: EncodedProblem, neighbour: tuple[int, int], taken: float, *, turned: bool, most: int | None = None
 ) -> Values:
-    """From every node the least delay to the farthest of m replicas of an operator that are on different nodes.
+    """Least delay from every node to the farthest of m replicas of an operator on different nodes.
 
-    `taken` is the room used on the node; `turned`: delays from there, not to there; `most`: how many of
-    them are on one node at most, if that is known. Where there is no room at all, the farthest node counts: such a
-    multiset does not exist, and the caller need not know.
+    `taken` is the room used on the node; with `turned` the delays are from the replicas to the node; `most` is the
+    largest number of replicas on one node, if known. Without any room the farthest node counts: such a multiset does
+    not exist, and the caller need not know.
     """
     operator, m = neighbour
     most = m if most is None else most
     # Operators of one size that may be on the same nodes are equally far away.
     key = (instance.allowed[operator].tobytes(), float(instance.resources[operator]), m, most, taken, turned)
-    if key not in instance.known_ways:
-        instance.known_ways[key] = _ways_to_all(instance, (*neighbour, most), taken, turned=turned)
-    return instance.known_ways[key]
+    if key not in instance.known_spreads:
+        instance.known_spreads[key] = _least_delays(instance, (*neighbour, most), taken, turned=turned)
+    return instance.known_spreads[key]
 
 
-def _ways_to_all(instance: EncodedProblem, neighbour: tuple[int, int, int], taken: float, *, turned: bool) -> Values:
+def _least_delays(instance: EncodedProblem, neighbour: tuple[int, int, int], taken: float, *, turned: bool) -> Values:
     operator, m, most = neighbour
     network = instance.problem.infrastructure.network.delay_ms
     delay = network.T if turned else network
@@ -39,7 +39,7 @@ def _ways_to_all(instance: EncodedProblem, neighbour: tuple[int, int, int], take
     here = order == own[:, None]
     places = np.where(here, _places(instance, operator, taken)[order], places)
     places = np.minimum(places, most)
-    # At most m - 1 of them are on one node, so that a second one is always counted.
+    # At most m - 1 replicas are on one node, so that a second node is always counted.
     held = np.where(here, np.minimum(places, m - 1), places).cumsum(axis=1)
     last = int(allowed.sum()) - 1
     farthest = np.where(held[:, last] >= m, (held < m).sum(axis=1), last)
@@ -47,7 +47,7 @@ def _ways_to_all(instance: EncodedProblem, neighbour: tuple[int, int, int], take
 
 
 def _places(instance: EncodedProblem, operator: int, taken: float) -> Indices:
-    """How many replicas every node holds beside what is taken of it."""
+    """Number of replicas that fit on every node beside the room that is taken."""
     need, room = instance.resources[operator], instance.problem.infrastructure.capacities - taken
     many = np.full(len(room), instance.most_replicas, dtype=np.int64)
     if need > 0:

@@ -10,20 +10,20 @@ from rheostat.planning.encoded.encoded_problem import EncodedProblem, Values
 
 @dataclass(frozen=True)
 class StreamTable:
-    """One stream: a row per candidate of its source, a column per candidate of its target."""
+    """Costs of one stream: a row per candidate of its source, a column per candidate of its target."""
 
     delay: Values
     """d_{(i,j),(𝒰,𝒱)} in milliseconds."""
     term: Values
-    """What it adds to F, without response time."""
+    """Share of F, without response time."""
     price: Values
-    """$ per hour."""
+    """Price in $ per hour."""
     log_availability: Values
     """Σ 𝒰(u)𝒱(v) a_(u,v)."""
 
 
 def stream_table(instance: EncodedProblem, stream: int, sources: Candidates, targets: Candidates) -> StreamTable:
-    """All pairs of deployments of the two ends of a stream [EDRP, eq. 3, 4; ODP, eq. 4, 7, 18]."""
+    """The table of all pairs of deployments of the two ends of a stream [EDRP, eq. 3, 4; ODP, eq. 4, 7, 18]."""
     network, rate = instance.problem.infrastructure.network, float(instance.rates[stream])
     nodes = len(instance.node_names)
     before, after = sources.counts(nodes), targets.counts(nodes)

@@ -9,8 +9,8 @@ import numpy as np
 from rheostat.planning.encoded.encoded_problem import EncodedProblem, Indices
 
 
-def classes(instance: EncodedProblem) -> Indices:
-    """A number per node, equal for nodes of one class."""
+def node_classes(instance: EncodedProblem) -> Indices:
+    """Class of every node: the same number for nodes that can be exchanged."""
     at = instance.problem.infrastructure
     current = set() if instance.problem.current is None else set(instance.problem.current.nodes())
     own = [
@@ -34,7 +34,7 @@ def classes(instance: EncodedProblem) -> Indices:
 
 
 def _alike(instance: EncodedProblem, u: int, v: int) -> bool:
-    """Whether exchanging two nodes leaves every matrix that is weighed or bounded as it is."""
+    """Whether an exchange of two nodes changes no matrix that is weighed or bounded."""
     network = instance.problem.infrastructure.network
     swap = np.arange(len(network.price))
     swap[[u, v]] = v, u

@@ -9,7 +9,7 @@ from rheostat.model.graph.application import Operator
 from rheostat.planning.contract.outcome import Outcome, PlanStatus, answer
 from rheostat.planning.contract.planner import SILENT, Planner, Progress
 from rheostat.planning.contract.problem import Problem
-from rheostat.planning.encoded.conflict import seen_at_once
+from rheostat.planning.encoded.conflict import conflicts_without_search
 from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.exact.exact import Exact
@@ -17,23 +17,23 @@ from rheostat.planning.exact.exact import Exact
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Lets a planner see some nodes only, drawn for every operator by itself."""
+    """Planner that restricts another planner to some nodes, drawn for every operator separately."""
 
     share: float = 0.4
-    """Of every operator's candidate nodes, rounded up."""
+    """Share of every operator's candidate nodes, rounded up."""
     seed: int = 0
     planner: Planner = field(default_factory=lambda: Exact(explains=False))
-    """Solves the smaller problem."""
+    """Planner of the smaller problem."""
 
     def __post_init__(self) -> None:
-        """Refuses what is no share."""
+        """Rejects an invalid share."""
         if not 0 < self.share <= 1:
             raise ValueError(f"a share needs 0 < share <= 1, got {self.share}")
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
-        """The planner's answer, which proves nothing about the nodes that it did not see."""
+        """The planner's outcome; it proves nothing about the nodes left out."""
         problem = normalised(problem)
-        if conflict := seen_at_once(EncodedProblem(problem)):
+        if conflict := conflicts_without_search(EncodedProblem(problem)):
             return Outcome(PlanStatus.INFEASIBLE, conflict=conflict)
         outcome = self.planner.plan(self.sampled(problem), progress)
         if outcome.deployment is None:
@@ -42,7 +42,7 @@ class Sampled:
         return replace(answer(problem, outcome.deployment, None, effort), status=PlanStatus.FEASIBLE)
 
     def sampled(self, problem: Problem) -> Problem:
-        """The same problem with fewer candidates; what runs now stays possible."""
+        """The same problem with fewer candidates; the current deployment stays possible."""
         rng = np.random.default_rng(self.seed)
         nodes = [node.name for node in problem.infrastructure.nodes]
         operators = tuple(self._confined(op, problem, nodes, rng) for op in problem.application.operators)

@@ -17,35 +17,35 @@ from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.contract.outcome import Effort, Outcome, PlanStatus, answer, relative_gap
 from rheostat.planning.contract.planner import SILENT, Progress
 from rheostat.planning.contract.problem import Problem
-from rheostat.planning.encoded.conflict import explained
+from rheostat.planning.encoded.conflict import conflict_of
 from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.encoded.normalisers import normalised
-from rheostat.planning.exact.branch.branch_and_bound import explored
+from rheostat.planning.exact.branch.branch_and_bound import branch_and_bound
 from rheostat.planning.exact.branch.incumbent import Incumbent
-from rheostat.planning.exact.jit_warm_up import made_ready
-from rheostat.planning.solvers.local_search import LocalSearch, improved
+from rheostat.planning.exact.jit_warm_up import warm_up
+from rheostat.planning.solvers.local_search import LocalSearch, best_by_annealing
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """Finds the optimum and proves it, in the time it is given."""
+    """Planner that finds the optimum and proves it, within its time limit."""
 
     beginning: LocalSearch = field(default_factory=lambda: LocalSearch(rounds=6_000, restarts=12))
-    """Where the first feasible deployment comes from."""
+    """Planner of the first feasible deployment."""
     explains: bool = True
-    """Whether it looks for the conflict in an infeasible problem."""
+    """Whether it explains the conflict in an infeasible problem."""
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
-        """The optimum, or the best found in time with its gap, or why there is none."""
-        made_ready(progress)
+        """The optimum, or the best deployment in time with its gap, or the conflict."""
+        warm_up(progress)
         clock = Deadline(problem.limits.seconds)
         instance = EncodedProblem(normalised(problem))
         if not _has_choices(instance):
             return self._infeasible(instance, Effort(clock.seconds()))
-        first = improved(instance, _shortened(self.beginning, instance), clock)
+        first = best_by_annealing(instance, _shortened(self.beginning, instance), clock)
         if first is not None:
             progress.report(_value(instance, first), None, inf)
-        found = explored(instance, first, clock, lambda now: _report(instance, now, progress))
+        found = branch_and_bound(instance, first, clock, lambda now: _report(instance, now, progress))
         effort = Effort(clock.seconds(), found.explored, found.generated, found.note)
         if found.deployment is None and found.complete:
             return self._infeasible(instance, effort)
@@ -56,16 +56,16 @@ class Exact:
         return answer(instance.problem, found.deployment, bound, effort)
 
     def _infeasible(self, instance: EncodedProblem, effort: Effort) -> Outcome:
-        conflict = explained(instance.problem, replace(self, explains=False)) if self.explains else ()
+        conflict = conflict_of(instance.problem, replace(self, explains=False)) if self.explains else ()
         return Outcome(PlanStatus.INFEASIBLE, effort=effort, conflict=conflict)
 
 
 _ROUNDS_PER_PLACE = 30
-"""Moves per operator and node it may be on: with few of these everything has been tried soon."""
+"""Annealing moves per operator and allowed node: small problems need only a few."""
 
 
 def _shortened(beginning: LocalSearch, instance: EncodedProblem) -> LocalSearch:
-    """No longer than a small problem is worth."""
+    """The local search, shortened for a small problem."""
     return replace(beginning, rounds=min(beginning.rounds, _ROUNDS_PER_PLACE * int(instance.allowed.sum())))
 
 
@@ -79,7 +79,7 @@ def _value(instance: EncodedProblem, deployment: Deployment) -> float:
 
 
 def _report(instance: EncodedProblem, found: Incumbent, progress: Progress) -> None:
-    """What is known so far, in the objective's own terms."""
+    """Reports the incumbent and the bound in the objective's own units."""
     constant = instance.coefficients.constant
     incumbent = instance.own_terms(found.upper + constant) if found.deployment is not None else None
     bound = instance.own_terms(found.lower + constant) if isfinite(found.lower) else None

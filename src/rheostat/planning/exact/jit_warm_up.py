@@ -17,26 +17,26 @@ from rheostat.planning.contract.planner import Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.encoded.normalisers import normalised
-from rheostat.planning.exact.branch.branch_and_bound import explored
+from rheostat.planning.exact.branch.branch_and_bound import branch_and_bound
 from rheostat.planning.exact.branch.incumbent import Incumbent
-from rheostat.planning.solvers.local_search import compiled_annealing
+from rheostat.planning.solvers.local_search import compile_annealing
 
 WORDS = "loads its compiled code; the first time on a machine it is compiled, which takes about a minute"
 
 
-def made_ready(progress: Progress) -> None:
-    """Everything that is compiled can be called at once from here on."""
-    if not compiled.cache_info().currsize:
+def warm_up(progress: Progress) -> None:
+    """Loads or compiles all kernels, so that later calls start at once."""
+    if not compile_kernels.cache_info().currsize:
         progress.prepares(WORDS)
-    compiled()
+    compile_kernels()
 
 
 @cache
-def compiled() -> None:
-    """Calls every compiled function with what it will be called with: all methods, without a first answer."""
-    compiled_annealing()
+def compile_kernels() -> None:
+    """Calls every compiled function with the types it will be called with."""
+    compile_annealing()
     for problem in (_replicated(), _odp((0, 1), (1, 2)), _odp((0, 1), (0, 2), (1, 3), (2, 3))):
-        explored(EncodedProblem(normalised(problem)), None, Deadline(inf), _unheard)
+        branch_and_bound(EncodedProblem(normalised(problem)), None, Deadline(inf), _unheard)
 
 
 def _unheard(found: Incumbent) -> None:
@@ -59,11 +59,11 @@ def _nodes() -> Infrastructure:
 
 
 def _replicated() -> Problem:
-    """The general method: one operator hears two others that also talk, so that tables of all sizes are sent."""
+    """Problem for the general method: one operator has two inputs that are also joined, so all table sizes occur."""
     application = _application(2, (0, 1), (0, 2), (1, 2))
     return Problem(application, _nodes(), EdrpObjective(0.5, 0.5, 0.0, Bounds(1000.0, 100.0, 10.0)))
 
 
 def _odp(*streams: tuple[int, int]) -> Problem:
-    """The methods for one after the other, and for side by side."""
+    """Problem for the special methods of pipelines and stars."""
     return Problem(_application(1, *streams), _nodes())

@@ -13,17 +13,17 @@ from rheostat.model.graph.deployment import Deployment, Replicas
 from rheostat.planning.contract.outcome import Outcome, PlanStatus
 from rheostat.planning.contract.planner import SILENT, Planner, Progress
 from rheostat.planning.contract.problem import Problem
-from rheostat.planning.encoded.conflict import explained
+from rheostat.planning.encoded.conflict import conflict_of
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.exact.exact import Exact
 
 
 @dataclass(frozen=True, slots=True)
 class Restricted:
-    """Plans single changes of what runs now; without that, it plans like the planner it holds."""
+    """Planner of single changes of the current deployment; without one it plans like the planner it holds."""
 
     planner: Planner = field(default_factory=lambda: Exact(explains=False))
-    """Solves the small problem."""
+    """Planner of the restricted problem."""
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The best of the single changes, or no answer if none of them is feasible."""
@@ -44,12 +44,12 @@ class Restricted:
     def _unrestricted(self, problem: Problem, progress: Progress) -> Outcome:
         outcome = self.planner.plan(problem, progress)
         if outcome.status is PlanStatus.INFEASIBLE and not outcome.conflict:
-            return replace(outcome, conflict=explained(normalised(problem), self.planner))
+            return replace(outcome, conflict=conflict_of(normalised(problem), self.planner))
         return outcome
 
 
 def _mended(problem: Problem) -> Deployment | None:
-    """What runs now with its saturated operators changed for the best: somewhere to begin, if it is feasible at all."""
+    """The current deployment with its saturated operators improved, as a start for the search."""
     deployment = problem.current
     if deployment is None:
         return None
@@ -60,7 +60,7 @@ def _mended(problem: Problem) -> Deployment | None:
 
 
 def _rank(problem: Problem, deployment: Deployment) -> tuple[int, float]:
-    """Less is better: broken constraints first, then the objective."""
+    """Rank of a deployment, less is better: violated constraints first, then the objective."""
     evaluation = problem.evaluated(deployment)
     value = problem.value_of(evaluation)
     return len(problem.broken_by(deployment, evaluation)), -value if problem.maximises else value
@@ -81,7 +81,7 @@ def restricted(problem: Problem) -> Problem:
 
 
 def single_changes(operator: Operator, current: Replicas, nodes: list[str]) -> tuple[Replicas, ...]:
-    """What an operator can become by one replica more, one less or one elsewhere; itself included."""
+    """Replicas of an operator after one more, one fewer or one moved replica, including the current ones."""
     more = {current.plus(node) for node in nodes}
     fewer = {current.plus(node, -1) for node in current} if len(current) > 1 else set()
     moved = {current.plus(there).plus(here, -1) for here in current for there in nodes if there != here}

@@ -10,29 +10,29 @@ from rheostat.planning.contract.planner import SILENT, Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.encoded_problem import Flags
 from rheostat.planning.heuristics.executors import ExecutorPlacement, Executors
-from rheostat.planning.heuristics.heuristic_answer import answered, no_room
+from rheostat.planning.heuristics.heuristic_answer import no_room, outcome_of
 
 
 @dataclass(frozen=True, slots=True)
 class Balanced:
-    """Balances the number of executors on a few nodes."""
+    """Planner that balances the number of executors on a few nodes."""
 
     initial_nodes: int = 5
-    """R_init: how many nodes are used at first [E2DF 5]."""
+    """R_init: number of nodes used at first [E2DF 5]."""
 
     def __post_init__(self) -> None:
-        """Refuses to place on nothing."""
+        """Rejects fewer than one node."""
         if self.initial_nodes < 1:
             raise ValueError(f"need at least one node to begin with, got {self.initial_nodes}")
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
-        """Balanced over the nodes that pins need and the first of the others, up to R_init in all."""
-        return answered(problem, progress, self.place)
+        """Balanced placement on the nodes that pins need and the first of the others, up to R_init in all."""
+        return outcome_of(problem, progress, self.place)
 
     def place(self, executors: Executors, clock: Deadline) -> ExecutorPlacement | str:  # noqa: ARG002 - it takes no time
-        """Each on the emptiest node in use; on a further one where none of these has room.
+        """Places each executor on the used node with fewest executors; on a further node if none has room.
 
-        The paper does not say which nodes are taken, nor what happens if they do not suffice.
+        The paper does not say which nodes are used, nor what happens if they do not suffice.
         """
         left, size = executors.capacities.copy(), len(executors.capacities)
         nodes = np.full(len(executors), -1, dtype=np.int64)

@@ -11,7 +11,7 @@ from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem,
 
 @dataclass(frozen=True)
 class Executors:
-    """The graph of executors: every operator as often as it needs replicas, in the order of flow [ODP 6.2]."""
+    """Graph of executors: one per needed replica, operators in the order of flow [ODP 6.2]."""
 
     instance: EncodedProblem
     operator: Indices
@@ -19,7 +19,7 @@ class Executors:
 
     @classmethod
     def of(cls, instance: EncodedProblem) -> "Executors":
-        """As few of every operator as keep up with its load."""
+        """The executors of the smallest number of replicas of each operator that keeps up with its load."""
         degrees = [int(np.nonzero(np.isfinite(row))[0][0]) for row in instance.latencies]
         return cls(instance, np.repeat(np.arange(len(degrees)), degrees))
 
@@ -28,7 +28,7 @@ class Executors:
 
     @cached_property
     def traffic(self) -> Values:
-        """[a, b]: tuples per second from executor a to executor b, streams split evenly."""
+        """[a, b]: tuples per second from executor a to executor b, with streams split evenly."""
         degree = np.bincount(self.operator)
         between = np.zeros((len(degree), len(degree)))
         for rate, (i, j) in zip(self.instance.rates, self.instance.edges.tolist(), strict=True):
@@ -37,7 +37,7 @@ class Executors:
 
     @cached_property
     def exchanged(self) -> Values:
-        """[a, b]: tuples per second between two executors, both ways."""
+        """[a, b]: tuples per second between two executors, in both directions."""
         return np.asarray(self.traffic + self.traffic.T)
 
     @cached_property
@@ -47,21 +47,21 @@ class Executors:
 
     @cached_property
     def allowed(self) -> Flags:
-        """[a, u]: whether an executor may be on a node, and fits into it when it is empty."""
+        """[a, u]: whether an executor may run on a node, and fits into it if it is empty."""
         return np.asarray(self.instance.allowed[self.operator])
 
     @cached_property
     def pinned(self) -> Flags:
-        """Executors that have no choice."""
+        """Whether an executor has a single possible node."""
         return np.asarray(self.allowed.sum(axis=1) == 1)
 
     @cached_property
     def capacities(self) -> Values:
-        """Res_u of every node, to be used up."""
+        """Res_u of every node, as an array to count down."""
         return self.instance.problem.infrastructure.capacities.astype(float)
 
     def open(self, executor: int, left: Values) -> Flags:
-        """Nodes that may take an executor and have room for it, given what is left of each."""
+        """Nodes that an executor may use and that have room for it, given the free resources of each."""
         return np.asarray(self.allowed[executor] & (left >= self.needs[executor] - TOLERANCE))
 
     def pinned_first(self, order: Indices) -> Indices:
@@ -69,22 +69,22 @@ class Executors:
         return np.concatenate([order[self.pinned[order]], order[~self.pinned[order]]])
 
     def by_traffic(self) -> Indices:
-        """Executors by what they send and receive, the busiest first; of equals the first in the order of flow."""
+        """Executors by the traffic they send and receive, busiest first; ties in the order of flow."""
         return np.argsort(-self.exchanged.sum(axis=1), kind="stable")
 
     def left_by(self, nodes: Indices) -> Values:
-        """What is left of every node when every executor is where `nodes` says; -1 for nowhere yet."""
+        """Free resources of every node if executors are on `nodes`; -1 means not placed yet."""
         here = nodes >= 0
         used = np.bincount(nodes[here], weights=self.needs[here], minlength=len(self.capacities))
         return np.asarray(self.capacities - used)
 
     def deployment(self, nodes: Indices) -> Deployment:
-        """Executors back to multisets."""
+        """The deployment for the nodes of all executors."""
         count = len(self.instance.names)
         return self.instance.deployment([tuple(nodes[self.operator == i].tolist()) for i in range(count)])
 
     def places(self, deployment: Deployment) -> Indices | None:
-        """Where a deployment has the executors; None if it has another number of them, or not enough room."""
+        """Nodes of the executors in a deployment; None if their number differs or the room does not suffice."""
         numbers = [self.instance.numbers(deployment[name]) for name in self.instance.names]
         if [len(nodes) for nodes in numbers] != np.bincount(self.operator).tolist():
             return None
@@ -95,7 +95,7 @@ class Executors:
 
 @dataclass(frozen=True)
 class ExecutorPlacement:
-    """Where a heuristic has put every executor, and how often it moved one on the way there."""
+    """Placement of executors by a heuristic, with the number of moves it took."""
 
     nodes: Indices
     reassignments: int | None = None

@@ -17,18 +17,18 @@ from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.encoded_problem import EncodedProblem, Indices, Values
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.heuristics.executors import ExecutorPlacement, Executors
-from rheostat.planning.heuristics.heuristic_answer import answered, no_room
+from rheostat.planning.heuristics.heuristic_answer import no_room, outcome_of
 
 
 @dataclass(frozen=True, slots=True)
 class Greedy:
-    """Never takes back what it has done."""
+    """Greedy planner; it never revises a decision."""
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
-        """The fewest replicas placed one by one, then replicas added while the objective gets better."""
+        """Places the fewest replicas one by one, then adds replicas as long as the objective improves."""
         problem = normalised(problem)
         clock = Deadline(problem.limits.seconds)
-        outcome = answered(problem, progress, self.place)
+        outcome = outcome_of(problem, progress, self.place)
         if outcome.deployment is None:
             return outcome
         grown = _grown(problem, outcome.deployment, clock)
@@ -38,7 +38,7 @@ class Greedy:
         return outcome
 
     def place(self, executors: Executors, clock: Deadline) -> ExecutorPlacement | str:  # noqa: ARG002 - one pass takes no time
-        """In the order of flow, those without a choice first."""
+        """Places executors in the order of flow, pinned ones first."""
         instance, left = executors.instance, executors.capacities.copy()
         nodes = np.full(len(executors), -1, dtype=np.int64)
         for a in executors.pinned_first(np.arange(len(executors))):
@@ -52,7 +52,7 @@ class Greedy:
 
 
 def _added(instance: EncodedProblem, executors: Executors, nodes: Indices, executor: int) -> Values:
-    """What an executor adds to F on every node, as far as it can be told."""
+    """Increase of F by an executor on every node, as far as known."""
     i, factors = executors.operator[executor], instance.coefficients
     at = instance.problem.infrastructure
     placed = np.nonzero(nodes >= 0)[0]
@@ -69,7 +69,7 @@ def _added(instance: EncodedProblem, executors: Executors, nodes: Indices, execu
 
 
 def _grown(problem: Problem, deployment: Deployment, clock: Deadline) -> Deployment:
-    """One replica more of one operator, the one that helps most, as long as any does."""
+    """Adds one replica at a time, the one that improves F most, until none does."""
     sign = -1.0 if problem.maximises else 1.0
     best = sign * problem.value_of(problem.evaluated(deployment))
     while not clock.is_over():

@@ -1,7 +1,7 @@
 """Outcome of a heuristic: a feasible deployment without a bound, or the reason why it found none.
 
 A constraint that a heuristic ignores still holds: an answer that breaks a bound or a link is rejected. Only a conflict
-that needs no search (`conflict.seen_at_once`) is reported as infeasible, since that is a proof.
+that needs no search (`conflict.conflicts_without_search`) is reported as infeasible, since that is a proof.
 """
 
 from collections.abc import Callable
@@ -12,20 +12,20 @@ from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.contract.outcome import Effort, Outcome, PlanStatus, answer
 from rheostat.planning.contract.planner import Progress
 from rheostat.planning.contract.problem import Problem
-from rheostat.planning.encoded.conflict import seen_at_once
+from rheostat.planning.encoded.conflict import conflicts_without_search
 from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.heuristics.executors import ExecutorPlacement, Executors
 
 Place = Callable[[Executors, Deadline], ExecutorPlacement | str]
-"""Places all executors, or says why it cannot."""
+"""Function that places all executors, or returns the reason why it cannot."""
 
 
-def answered(problem: Problem, progress: Progress, place: Place) -> Outcome:
-    """The outcome of a heuristic."""
+def outcome_of(problem: Problem, progress: Progress, place: Place) -> Outcome:
+    """The outcome of a heuristic on a problem."""
     clock = Deadline(problem.limits.seconds)
     instance = EncodedProblem(normalised(problem))
-    if conflict := seen_at_once(instance):
+    if conflict := conflicts_without_search(instance):
         return Outcome(PlanStatus.INFEASIBLE, effort=Effort(clock.seconds()), conflict=conflict)
     executors = Executors.of(instance)
     placement = place(executors, clock)
@@ -42,6 +42,6 @@ def answered(problem: Problem, progress: Progress, place: Place) -> Outcome:
 
 
 def no_room(executors: Executors, executor: int) -> str:
-    """Why a heuristic gave up."""
+    """The reason for giving up on an executor, in words."""
     name = executors.instance.names[executors.operator[executor]]
     return f"no room was left for operator {name} where it may run"

@@ -14,35 +14,35 @@ from rheostat.model.network.coordinates import Coordinate, Vivaldi
 from rheostat.planning.encoded.encoded_problem import Values
 
 _LEAST_MS = 1e-3
-"""A round trip takes time; one of 0 could not be measured."""
+"""Least round-trip time: one of 0 could not be measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """How the nodes come to their coordinates."""
+    """Settings of the computation of coordinates."""
 
     dimensions: int = 2
     rounds: int = 200
-    """How often every node measures a round trip to another, drawn at random."""
+    """Number of measurements of every node, each to a random other node."""
     jitter_ms: float = 0.0
-    """Standard deviation of a measured delay; with it coordinates never come to rest."""
+    """Standard deviation of a measured delay; with jitter the coordinates never converge."""
     seed: int = 0
     rule: Vivaldi = Vivaldi()
 
     def __post_init__(self) -> None:
-        """Refuses what is no space."""
+        """Rejects invalid settings."""
         if not (self.dimensions >= 1 and self.rounds >= 1 and isfinite(self.jitter_ms) and self.jitter_ms >= 0):
             raise ValueError(f"need dimensions and rounds >= 1 and a jitter >= 0, got {self}")
 
 
 @dataclass(frozen=True)
 class LatencySpace:
-    """Nodes as points with heights, in milliseconds of one-way delay."""
+    """Points with heights for all nodes, in milliseconds of one-way delay."""
 
     points: Values
-    """A row per node."""
+    """Coordinates, a row per node."""
     heights: Values
-    """What every way from or to a node takes besides."""
+    """Additional delay of every path from or to a node."""
 
     @property
     def delay_ms(self) -> Values:
@@ -57,14 +57,14 @@ class LatencySpace:
         return np.asarray(np.linalg.norm(self.points - point, axis=1) + self.heights)
 
     def relative_error(self, delay_ms: Values) -> float:
-        """Median relative error of the estimates: how far the space is from the network."""
+        """Median relative error of the estimates against the network's delays."""
         apart = ~np.eye(len(delay_ms), dtype=bool) & (delay_ms > 0)
         wrong = np.abs(self.delay_ms[apart] / delay_ms[apart] - 1)
         return float(np.median(wrong)) if len(wrong) else 0.0
 
 
 class Survey:
-    """Measures on and on: coordinates that get better, or never settle if there is jitter."""
+    """Coordinates from repeated measurements; with jitter they never converge."""
 
     def __init__(self, delay_ms: Values, settings: Embedding) -> None:
         self._round_trip_ms = np.maximum(delay_ms + delay_ms.T, _LEAST_MS)
@@ -72,7 +72,7 @@ class Survey:
         self._coordinates = [Coordinate((0.0,) * settings.dimensions) for _ in delay_ms]
 
     def space(self, rounds: int | None = None) -> LatencySpace:
-        """The space after so many more rounds, as many as the settings say if not told."""
+        """The space after this many more rounds, by default as many as the settings say."""
         size = len(self._coordinates)
         for _ in range(self._settings.rounds if rounds is None else rounds):
             for u in range(size if size > 1 else 0):
@@ -85,6 +85,6 @@ class Survey:
         return LatencySpace(points / 2, heights / 2)
 
     def _measured_ms(self, u: int, v: int) -> float:
-        # Jitter of a way there and of one back.
+        # Jitter of both directions.
         noise = self._random.gauss(0.0, self._settings.jitter_ms * 2**0.5) if self._settings.jitter_ms else 0.0
         return max(float(self._round_trip_ms[u, v]) + noise, _LEAST_MS)

@@ -12,7 +12,7 @@ from rheostat.planning.contract.outcome import Outcome
 from rheostat.planning.contract.planner import SILENT, Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.encoded_problem import Values
-from rheostat.planning.heuristics.heuristic_answer import answered
+from rheostat.planning.heuristics.heuristic_answer import outcome_of
 from rheostat.planning.heuristics.latency_space import Embedding
 from rheostat.planning.heuristics.relaxation import Relaxation, RelaxationLimits
 
@@ -22,16 +22,16 @@ class Pietzuch:
     """Spring relaxation in the latency space, then the nearest node with room; iterated with a threshold."""
 
     embedding: Embedding | None = Embedding()
-    """How nodes come to their coordinates; None: true delays, and the node of least energy."""
+    """Settings of the coordinates; None: true delays, and the node of least energy."""
     patience: RelaxationLimits = RelaxationLimits()
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The placement at rest, when no executor moves any more."""
-        return answered(problem, progress, Relaxation(spring_rest, 2, self.embedding, self.patience).place)
+        return outcome_of(problem, progress, Relaxation(spring_rest, 2, self.embedding, self.patience).place)
 
 
 def spring_rest(points: Values, traffic: Values, own: Values) -> Values:  # noqa: ARG001 - wherever it is now
-    """Where springs of these strengths, fixed at these points, hold each other: the weighted mean.
+    """Equilibrium of springs of these strengths, fixed at these points: the weighted mean.
 
     >>> spring_rest(np.array([[0.0], [4.0]]), np.array([3.0, 1.0]), np.array([9.0]))
     array([1.])

@@ -18,7 +18,8 @@ from rheostat.planning.heuristics.latency_space import Embedding, LatencySpace, 
 from rheostat.planning.heuristics.round_robin import RoundRobin
 
 Pull = Callable[[Values, Values, Values], Values]
-"""Where an executor goes, given the points of its neighbours (rows), the traffic with each, and its own point."""
+"""Function for the new point of an executor, from its neighbours' points (rows), the traffic with each, and its
+point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +27,16 @@ class RelaxationLimits:
     """Limits that decide when an executor moves, and when the rounds end."""
 
     rounds: int = 50
-    """How often all executors look for a better node, at most."""
+    """Greatest number of rounds in which all executors look for a better node."""
     threshold: float = 0.05
-    """An executor moves only to a place that is better by this share of what it has."""
+    """Least improvement, relative to the present cost, for which an executor moves."""
     rest_ms: float = 1e-3
-    """Points that move less than this are at rest."""
+    """Points that move less than this, in ms, are at rest."""
     refreshed: int = 5
-    """Measurements of every node between two rounds; they matter only with jitter."""
+    """Measurements of every node between two rounds; relevant only with jitter."""
 
     def __post_init__(self) -> None:
-        """Refuses a patience that is none."""
+        """Rejects invalid limits."""
         if not (self.rounds >= 1 and isfinite(self.threshold) and 0 <= self.threshold < 1 and self.rest_ms > 0):
             raise ValueError(f"need rounds >= 1, 0 <= threshold < 1, rest_ms > 0, got {self}")
         if self.refreshed < 0:
@@ -47,11 +48,11 @@ class Relaxation:
     """The common part of Pietzuch's and Rizou's schedulers."""
 
     pull: Pull
-    """Where an executor goes between its neighbours."""
+    """New point of an executor between its neighbours."""
     power: int
-    """What a delay counts in the energy of a stream: d to the power of this."""
+    """Exponent of the delay in the energy of a stream."""
     embedding: Embedding | None
-    """None: the true delays."""
+    """Settings of the coordinates; None: true delays."""
     patience: RelaxationLimits
 
     def place(self, executors: Executors, clock: Deadline) -> ExecutorPlacement | str:
@@ -109,10 +110,10 @@ class Relaxation:
         return np.asarray(weights[:, nodes] @ sent + weights[nodes].T @ received)
 
     def _at_rest(self, executors: Executors, nodes: Indices, space: LatencySpace, points: Values) -> Values:
-        """Points of all executors after they have pulled at each other, from where they were.
+        """Points of all executors at rest, starting from their points and not from their nodes.
 
-        Not from their nodes: where a point may rest anywhere between two others, it would follow every move, and the
-        next move would follow it.
+        Where a point may rest anywhere between two others, it would otherwise follow every move, and the next move
+        would follow it.
         """
         points = np.where(executors.pinned[:, None], space.points[nodes], points)
         free = [int(a) for a in np.nonzero(~executors.pinned)[0] if executors.exchanged[a].any()]

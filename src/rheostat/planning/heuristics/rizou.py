@@ -16,12 +16,12 @@ from rheostat.planning.contract.outcome import Outcome
 from rheostat.planning.contract.planner import SILENT, Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.encoded_problem import Values
-from rheostat.planning.heuristics.heuristic_answer import answered
+from rheostat.planning.heuristics.heuristic_answer import outcome_of
 from rheostat.planning.heuristics.latency_space import Embedding
 from rheostat.planning.heuristics.relaxation import Relaxation, RelaxationLimits
 
 _ROUNDED_MS = 1.0
-"""sqrt(d² + this²) is taken for d: far less than what lies between two nodes."""
+"""sqrt(d² + this²) is used for d: far below the delay between two nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +29,16 @@ class Rizou:
     """Local optima of network usage in the latency space, then the nearest node with room."""
 
     embedding: Embedding | None = Embedding()
-    """How nodes come to their coordinates; None: true delays, and the node of least usage."""
+    """Settings of the coordinates; None: true delays, and the node of least usage."""
     patience: RelaxationLimits = RelaxationLimits()
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
         """The placement at rest, when no executor moves any more."""
-        return answered(problem, progress, Relaxation(median_rest, 1, self.embedding, self.patience).place)
+        return outcome_of(problem, progress, Relaxation(median_rest, 1, self.embedding, self.patience).place)
 
 
 def median_rest(points: Values, traffic: Values, own: Values) -> Values:
-    """One step of Weiszfeld's iteration towards the weighted geometric median.
+    """Next point by one step of Weiszfeld's iteration towards the weighted geometric median.
 
     >>> median_rest(np.array([[0.0], [4.0]]), np.array([3.0, 1.0]), np.array([0.0])).round(2)
     array([0.3])

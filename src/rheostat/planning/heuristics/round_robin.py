@@ -9,19 +9,19 @@ from rheostat.planning.contract.outcome import Outcome
 from rheostat.planning.contract.planner import SILENT, Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.heuristics.executors import ExecutorPlacement, Executors
-from rheostat.planning.heuristics.heuristic_answer import answered, no_room
+from rheostat.planning.heuristics.heuristic_answer import no_room, outcome_of
 
 
 @dataclass(frozen=True, slots=True)
 class RoundRobin:
-    """Goes round the nodes in their order and knows neither traffic nor delays."""
+    """Planner that assigns nodes in turn and ignores traffic and delays."""
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
-        """Executors spread over the nodes, those without a choice first."""
-        return answered(problem, progress, self.place)
+        """Executors in turn on the nodes, pinned ones first."""
+        return outcome_of(problem, progress, self.place)
 
     def place(self, executors: Executors, clock: Deadline) -> ExecutorPlacement | str:  # noqa: ARG002 - it takes no time
-        """Each on the next node that may take it and has room."""
+        """Places each executor on the next allowed node with room."""
         left, size = executors.capacities.copy(), len(executors.capacities)
         nodes = np.full(len(executors), -1, dtype=np.int64)
         turn = 0

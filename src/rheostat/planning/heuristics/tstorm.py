@@ -15,30 +15,30 @@ from rheostat.planning.contract.planner import SILENT, Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.encoded_problem import TOLERANCE, Indices, Values
 from rheostat.planning.heuristics.executors import ExecutorPlacement, Executors
-from rheostat.planning.heuristics.heuristic_answer import answered, no_room
+from rheostat.planning.heuristics.heuristic_answer import no_room, outcome_of
 from rheostat.planning.heuristics.round_robin import RoundRobin
 
 
 @dataclass(frozen=True, slots=True)
 class TStorm:
-    """Best fit by traffic; knows no delays."""
+    """Best fit by traffic; ignores delays."""
 
     consolidation: float = 1.0
-    """γ: a node takes at most γ E/N executors, rounded up; 1 spreads them evenly, more uses fewer nodes."""
+    """γ: a node takes at most γ E/N executors, rounded up; 1 spreads them evenly, a larger value uses fewer nodes."""
     slots_per_node: int = 1
-    """Worker slots it uses of a node that has several, to spare traffic between processes."""
+    """Worker slots used per node, if it has several; fewer slots save traffic between processes."""
 
     def __post_init__(self) -> None:
-        """Refuses what would leave no room at all."""
+        """Rejects settings without any room."""
         if not (isfinite(self.consolidation) and self.consolidation >= 1 and self.slots_per_node >= 1):
             raise ValueError(f"need a consolidation and slots >= 1, got {self}")
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
-        """The best fit, or what there was before if that has as little traffic."""
-        return answered(problem, progress, self.place)
+        """The best fit, or the previous placement if its traffic is not higher."""
+        return outcome_of(problem, progress, self.place)
 
     def place(self, executors: Executors, clock: Deadline) -> ExecutorPlacement | str:  # noqa: ARG002 - it takes no time
-        """From what runs now, or from a round robin, to the best fit."""
+        """Placement by best fit, compared with the current one or a round robin."""
         fitted = self.best_fit(executors)
         before = _before(executors)
         if isinstance(fitted, str):
@@ -49,7 +49,7 @@ class TStorm:
         return ExecutorPlacement(fitted, 1) if falls else ExecutorPlacement(before, 0)
 
     def best_fit(self, executors: Executors) -> Indices | str:
-        """Every executor where most of its traffic is already; of equals the node with fewest executors.
+        """Places each executor on the node with most of its traffic; among equals, that with fewest executors.
 
         A node above its share is taken only if no other has room.
         """
@@ -59,7 +59,7 @@ class TStorm:
         for a in executors.pinned_first(executors.by_traffic()):
             open_ = executors.open(a, left)
             if executors.pinned[a]:
-                # Pinned ones are where they are, whatever a slot holds.
+                # A pinned executor stays on its node, regardless of the room in its slots.
                 open_ = executors.allowed[a]
             if not open_.any():
                 return no_room(executors, a)
@@ -72,7 +72,7 @@ class TStorm:
         return nodes
 
     def _room(self, executors: Executors) -> Values:
-        """What the slots that are used can hold; a node that is not described by slots is one."""
+        """Room in the used slots of every node; a node described without slots counts as one."""
         nodes = executors.instance.problem.infrastructure.nodes
         slots = [
             node.capacity
@@ -89,7 +89,7 @@ def inter_node_traffic_tps(executors: Executors, nodes: Indices) -> float:
 
 
 def _before(executors: Executors) -> Indices | None:
-    """What runs now, else a round robin; None if neither fits."""
+    """The current placement, else a round robin; None if neither fits."""
     current = executors.instance.problem.current
     if current is not None and (running := executors.places(current)) is not None:
         return running

@@ -9,20 +9,20 @@ from rheostat.planning.encoded.encoded_problem import Flags, Indices, Values
 
 
 class Places(NamedTuple):
-    """Where replicas may go. Apart from the rest, since a call hands over every table: fewer take less time."""
+    """Nodes where replicas may go; separate from `Landscape`, since passing fewer tables takes less time."""
 
     least: Indices
     most: Indices
     allowed: Flags
     near: Indices
-    """[u, rank]: the nodes closest to u."""
+    """[u, rank]: the nodes nearest to u."""
     neighbour_start: Indices
     neighbours: Indices
     """Operators joined to operator i by a stream, as in `Landscape.edge_start`."""
 
 
 class Landscape(NamedTuple):
-    """What a deployment is judged by; operators in the order of flow."""
+    """Tables for the objective of a deployment; operators in the order of flow."""
 
     edge_start: Indices
     """Streams into operator i are edge_start[i] up to edge_start[i + 1]."""
@@ -43,16 +43,18 @@ class Landscape(NamedTuple):
     log_link: Values
     bandwidth: Values
     current: Indices
-    """What runs now, padded with -1; empty if nothing does."""
+    """The current deployment, padded with -1; empty if there is none."""
     pause: Values
-    """A guess of what changing each operator costs, in seconds."""
+    """Estimated downtime of changing each operator, in seconds."""
     scalars: Values
     """Factors of response time and downtime, hop, and the bounds of response time, cost, log availability, downtime."""
 
 
 @numba.njit(cache=True)
-def judged(w: Landscape, nodes: Indices, size: Indices) -> tuple[float, float]:  # pragma: no cover - compiled
-    """F without its constant, and by how much constraints are broken, relatively."""
+def objective_and_violation(
+    w: Landscape, nodes: Indices, size: Indices
+) -> tuple[float, float]:  # pragma: no cover - compiled
+    """F without its constant, and the relative amount by which constraints are violated."""
     operators = len(size)
     finished = np.zeros(operators)
     used = np.zeros(len(w.capacity))
@@ -122,7 +124,7 @@ def _above(value: float, bound: float) -> float:  # pragma: no cover - compiled
 
 @numba.njit(cache=True)
 def _stays(w: Landscape, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
-    """Whether an operator has the replicas that run now, in whatever order."""
+    """Whether an operator keeps its current replicas, in any order."""
     for k in range(nodes.shape[1]):
         if (w.current[i, k] >= 0) != (k < size[i]):
             return False
@@ -146,7 +148,7 @@ def _pause(w: Landscape, nodes: Indices, size: Indices) -> float:  # pragma: no 
 
 @numba.njit(cache=True)
 def _picked(at: Places, nodes: Indices, size: Indices, i: int) -> int:  # pragma: no cover - compiled
-    """A node for a replica: where a neighbour is, near it, or anywhere."""
+    """A random node for a replica: that of a neighbour, one near it, or any."""
     dice = np.random.randint(10)
     if dice < 9 and at.neighbour_start[i + 1] > at.neighbour_start[i]:
         o = at.neighbours[np.random.randint(at.neighbour_start[i], at.neighbour_start[i + 1])]
@@ -159,10 +161,10 @@ def _picked(at: Places, nodes: Indices, size: Indices, i: int) -> int:  # pragma
 def anneal(
     w: Landscape, nodes: Indices, size: Indices, rounds: int, seed: int
 ) -> tuple[float, Indices, Indices]:  # pragma: no cover - compiled
-    """The best feasible deployment seen, inf if none was; `nodes` and `size` are where it starts."""
+    """The best feasible deployment found, inf if none; `nodes` and `size` are the start."""
     np.random.seed(seed)
     nodes, size = nodes.copy(), size.copy()
-    value, broken = judged(w, nodes, size)
+    value, broken = objective_and_violation(w, nodes, size)
     weight = 0.3 * max(abs(value), 1e-6)
     now = value + weight * broken
     best = value if broken == 0.0 else np.inf
@@ -176,7 +178,7 @@ def anneal(
         i = np.random.randint(operators)
         if not _changed(w.places, nodes, size, i):
             continue
-        value, broken = judged(w, nodes, size)
+        value, broken = objective_and_violation(w, nodes, size)
         then = value + weight * broken
         if then <= now or np.random.random() < np.exp((now - then) / heat):
             now = then
@@ -190,7 +192,7 @@ def anneal(
 
 @numba.njit(cache=True)
 def _changed(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
-    """One of the moves, by the dice; False if it is not possible, then nothing has changed."""
+    """Makes a random move; False if it is not possible, then nothing has changed."""
     move = np.random.randint(100)
     if move < 40:
         u = _picked(at, nodes, size, i)
@@ -208,7 +210,7 @@ def _changed(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # prag
 
 @numba.njit(cache=True)
 def _swapped(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
-    """Two replicas change their nodes."""
+    """Exchanges the nodes of two replicas."""
     j = np.random.randint(len(size))
     a, b = np.random.randint(size[i]), np.random.randint(size[j])
     u, v = nodes[i, a], nodes[j, b]
@@ -220,7 +222,7 @@ def _swapped(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # prag
 
 @numba.njit(cache=True)
 def _resized(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
-    """One replica more or less."""
+    """Adds or removes one replica."""
     if np.random.random() < 0.5:
         u = _picked(at, nodes, size, i)
         if size[i] >= at.most[i] or not at.allowed[i, u]:
@@ -237,7 +239,7 @@ def _resized(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # prag
 
 @numba.njit(cache=True)
 def _exchanged(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
-    """Two nodes change everything they hold, as far as it may move."""
+    """Exchanges all replicas of two nodes, as far as they may move."""
     u = nodes[i, np.random.randint(size[i])]
     v = at.near[u, np.random.randint(at.near.shape[1])] if np.random.random() < 0.5 else _picked(at, nodes, size, i)
     if u == v:
@@ -254,7 +256,7 @@ def _exchanged(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # pr
 
 @numba.njit(cache=True)
 def _moved_together(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
-    """All replicas of an operator that share a node go to another one."""
+    """Moves all replicas of an operator on one node to another."""
     u, v = nodes[i, np.random.randint(size[i])], _picked(at, nodes, size, i)
     if u == v or not at.allowed[i, v]:
         return False
@@ -266,7 +268,7 @@ def _moved_together(at: Places, nodes: Indices, size: Indices, i: int) -> bool: 
 
 @numba.njit(cache=True)
 def _changed_places(at: Places, nodes: Indices, size: Indices, i: int) -> bool:  # pragma: no cover - compiled
-    """Two operators take each other's nodes, and with them each other's number of replicas."""
+    """Exchanges the nodes and the numbers of replicas of two operators."""
     j = np.random.randint(len(size))
     if i == j or size[i] > at.most[j] or size[j] > at.most[i] or size[i] < at.least[j] or size[j] < at.least[i]:
         return False

@@ -13,7 +13,7 @@ from rheostat.planning.contract.outcome import Effort, Outcome, PlanStatus, answ
 from rheostat.planning.contract.planner import SILENT, Progress, Unsuited
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.candidates import Candidates, all_candidates
-from rheostat.planning.encoded.conflict import explained
+from rheostat.planning.encoded.conflict import conflict_of
 from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem, Flags, Indices, Values
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.encoded.stream_tables import StreamTable, stream_table
@@ -23,15 +23,15 @@ _CHUNK = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Exhaustive:
-    """Tries everything, in the order of the candidates; of equals the first is taken."""
+    """Planner that tries every deployment in the order of the candidates; of equals the first wins."""
 
     most: int = 5_000_000
-    """Refuses problems with more combinations than this."""
+    """Largest number of combinations; larger problems are rejected."""
     explains: bool = True
-    """Whether it looks for the conflict in an infeasible problem."""
+    """Whether it explains the conflict in an infeasible problem."""
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
-        """The optimum, by looking at all deployments."""
+        """The optimum, by examining all deployments."""
         clock = Deadline(problem.limits.seconds)
         problem = normalised(problem)
         instance = EncodedProblem(problem)
@@ -48,7 +48,7 @@ class Exhaustive:
         if best is None:
             if seen < total:
                 return Outcome(PlanStatus.NO_ANSWER, effort=effort)
-            conflict = explained(problem, replace(self, explains=False)) if self.explains else ()
+            conflict = conflict_of(problem, replace(self, explains=False)) if self.explains else ()
             return Outcome(PlanStatus.INFEASIBLE, effort=effort, conflict=conflict)
         bound = instance.own_terms(value) if seen == total else None
         progress.report(instance.own_terms(value), bound, 0.0 if seen == total else float("inf"))
@@ -56,11 +56,11 @@ class Exhaustive:
 
 
 _Found = tuple[Deployment | None, float, int]
-"""The best deployment, its internal value, and how many were looked at."""
+"""The best deployment, its internal value, and the number of deployments examined."""
 
 
 def _best_by_model(instance: EncodedProblem, candidates: list[Candidates], clock: Deadline) -> _Found:
-    """One after the other by the model's own formulas: the price of a hop needs the whole deployment."""
+    """Search with the model's own formulas, one by one: the price of a hop needs the whole deployment."""
     best, value, seen = None, inf, 0
     for rows in product(*(range(len(options)) for options in candidates)):
         if clock.is_over():
@@ -78,7 +78,7 @@ def _best_by_model(instance: EncodedProblem, candidates: list[Candidates], clock
 
 
 def _best_by_tables(instance: EncodedProblem, candidates: list[Candidates], clock: Deadline) -> _Found:
-    """Many at once by tables."""
+    """Search with tables, many deployments at once."""
     tables = [
         stream_table(instance, e, candidates[i], candidates[j]) for e, (i, j) in enumerate(instance.edges.tolist())
     ]
@@ -105,7 +105,7 @@ def _combinations(sizes: list[int]) -> Iterator[Indices]:
 
 
 def _values(instance: EncodedProblem, candidates: list[Candidates], tables: list[StreamTable], rows: Indices) -> Values:
-    """F of every column, inf for the infeasible."""
+    """F of every column, inf for infeasible ones."""
     factors, bounds = instance.coefficients, instance.problem.objective.bounds
     response, downtime = _response_times(instance, candidates, tables, rows), _downtimes(instance, candidates, rows)
     terms = sum(options.term[row] for options, row in zip(candidates, rows, strict=True))
@@ -154,7 +154,7 @@ def _downtimes(instance: EncodedProblem, candidates: list[Candidates], rows: Ind
 
 
 def _fits(instance: EncodedProblem, candidates: list[Candidates], rows: Indices) -> Flags:
-    """Whether every node and every link can carry its share."""
+    """Whether no node and no link is overloaded."""
     capacity = instance.problem.infrastructure.capacities
     counts = [options.counts(len(capacity)) for options in candidates]
     use = np.zeros((rows.shape[1], len(capacity)))

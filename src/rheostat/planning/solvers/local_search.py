@@ -20,7 +20,7 @@ from rheostat.planning.contract.outcome import Effort, Outcome, PlanStatus, answ
 from rheostat.planning.contract.planner import SILENT, Progress
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.candidates import downtimes, is_possible
-from rheostat.planning.encoded.conflict import seen_at_once
+from rheostat.planning.encoded.conflict import conflicts_without_search
 from rheostat.planning.encoded.encoded_problem import EncodedProblem, Indices, Values
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.solvers.annealing import Landscape, Places, anneal
@@ -28,21 +28,21 @@ from rheostat.planning.solvers.annealing import Landscape, Places, anneal
 
 @dataclass(frozen=True, slots=True)
 class LocalSearch:
-    """Annealing with restarts; proves nothing."""
+    """Planner by simulated annealing with restarts; proves nothing."""
 
     rounds: int = 40_000
-    """Moves per restart; fewer where there is little to choose."""
+    """Moves per restart; fewer on small problems."""
     restarts: int = 2
     seed: int = 0
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
-        """The best it comes across."""
-        compiled_annealing()
+        """The best deployment found."""
+        compile_annealing()
         clock = Deadline(problem.limits.seconds)
         instance = EncodedProblem(normalised(problem))
-        if conflict := seen_at_once(instance):
+        if conflict := conflicts_without_search(instance):
             return Outcome(PlanStatus.INFEASIBLE, effort=Effort(clock.seconds()), conflict=conflict)
-        found = improved(instance, self, clock)
+        found = best_by_annealing(instance, self, clock)
         effort = Effort(clock.seconds(), self.rounds * self.restarts)
         if found is None:
             return Outcome(PlanStatus.NO_ANSWER, effort=effort)
@@ -52,15 +52,15 @@ class LocalSearch:
 
 
 @cache
-def compiled_annealing() -> None:
-    """Loads the hot loop, or compiles it, so that no limit has to wait for that."""
+def compile_annealing() -> None:
+    """Loads or compiles the annealing loop, so that no time limit has to include that."""
     operators = (Operator("o", Kind.SOURCE, latency=Constant(1.0), rate_tps=1.0),)
     problem = Problem(Application("one", operators), Infrastructure("one", (Node("n", resources=1.0),)))
-    improved(EncodedProblem(normalised(problem)), LocalSearch(rounds=1, restarts=1), Deadline())
+    best_by_annealing(EncodedProblem(normalised(problem)), LocalSearch(rounds=1, restarts=1), Deadline())
 
 
-def improved(instance: EncodedProblem, settings: LocalSearch, clock: Deadline) -> Deployment | None:
-    """The best feasible deployment of all restarts, also what runs now and the given start considered."""
+def best_by_annealing(instance: EncodedProblem, settings: LocalSearch, clock: Deadline) -> Deployment | None:
+    """The best feasible deployment of all restarts, the current one and the given start."""
     problem = instance.problem
     found = [d for d in (problem.start, problem.current) if d is not None]
     landscape = _landscape(instance)
@@ -77,7 +77,7 @@ def improved(instance: EncodedProblem, settings: LocalSearch, clock: Deadline) -
 
 
 def best_of(problem: Problem, deployments: list[Deployment]) -> Deployment | None:
-    """The best of those that are feasible; nothing is believed, everything is computed."""
+    """The best of the feasible deployments; every value is computed anew."""
     best, best_value = None, inf
     for deployment in dict.fromkeys(deployments):
         evaluation = problem.evaluated(deployment)
@@ -90,10 +90,10 @@ def best_of(problem: Problem, deployments: list[Deployment]) -> Deployment | Non
 
 
 def _central(instance: EncodedProblem) -> list[int]:
-    """Nodes by how near the others are that are needed if everything is close together, the best first.
+    """Start nodes for annealing: those whose nearest nodes, as many as needed, are closest on average, best first.
 
     Annealing moves replicas one by one, and hardly ever everything to another part of the network: so it starts in
-    several.
+    several parts.
     """
     delay, room = instance.problem.infrastructure.network.delay_ms, instance.problem.infrastructure.capacities
     needed = int(np.ceil(2 * instance.resources.sum() / max(float(room.mean()), 1e-9)))
@@ -104,7 +104,7 @@ def _central(instance: EncodedProblem) -> list[int]:
 def _greedy(instance: EncodedProblem, around: int) -> tuple[Indices, Indices] | None:
     """The fewest replicas that are not saturated, each as near to its inputs as there is room; None if impossible.
 
-    Who has no inputs yet is placed near the node `around` which the deployment is to be.
+    An operator without placed inputs goes near the node `around`.
     """
     capacity = instance.problem.infrastructure.capacities.copy()
     delay = instance.problem.infrastructure.network.delay_ms
@@ -176,7 +176,7 @@ def _padded(instance: EncodedProblem) -> Indices:
 
 
 def _usual_pauses(instance: EncodedProblem) -> Values:
-    """What moving one replica of each operator elsewhere costs, the median of a few."""
+    """Typical downtime of moving one replica of each operator, the median of a few moves."""
     if instance.current is None:
         return np.zeros(len(instance.names))
     pauses = np.zeros(len(instance.names))

@@ -2,7 +2,7 @@
 
 ODP [ODP, eq. 9-16], with network metrics and bandwidth [ODP, eq. 17-23], and EDRP [EDRP, eq. 13-23] with both
 downtime models are one program: a single placement is a multiset of one node. The graph of executors of S-ODP is an
-application like any other (`model.expansion`), its C_u = WS(u) x EPS_max a node's capacity.
+application like any other (`model.graph.expansion`), its C_u = WS(u) x EPS_max a node's capacity.
 """
 
 import itertools
@@ -16,7 +16,7 @@ from rheostat.planning.contract.outcome import Effort, Outcome, PlanStatus, answ
 from rheostat.planning.contract.planner import SILENT, Progress, Unsuited
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.candidates import Candidates, all_candidates
-from rheostat.planning.encoded.conflict import explained
+from rheostat.planning.encoded.conflict import conflict_of
 from rheostat.planning.encoded.encoded_problem import EncodedProblem, Indices
 from rheostat.planning.encoded.normalisers import normalised
 from rheostat.planning.encoded.source_sink_paths import source_sink_paths
@@ -26,17 +26,17 @@ from rheostat.planning.solvers.mixed_integer_program import Answer, Program, Sol
 
 @dataclass(frozen=True, slots=True)
 class Milp:
-    """Writes the program down and lets HiGHS solve it."""
+    """Planner that writes the integer program and solves it with HiGHS."""
 
     by_paths: bool = True
     """One constraint per source-sink path, as printed; otherwise a completion time per operator."""
     pairwise_and: bool = False
     """y <= x_i, y <= x_j, y >= x_i + x_j - 1 instead of the printed sums (13)-(14), (20)-(21)."""
     explains: bool = True
-    """Whether it looks for the conflict in an infeasible problem."""
+    """Whether it explains the conflict in an infeasible problem."""
 
     def plan(self, problem: Problem, progress: Progress = SILENT) -> Outcome:
-        """The optimum, or what HiGHS knows when its time is over."""
+        """The optimum, or the best solution and bound of HiGHS when its time is over."""
         if problem.hop_ms:
             raise Unsuited("the papers' programs know no price of a hop: use Exact, or hop_ms=0")
         clock = Deadline(problem.limits.seconds)
@@ -50,13 +50,13 @@ class Milp:
             effort = replace(effort, seconds=clock.seconds(), nodes_explored=solution.explored)
             if solution.answer is not Answer.INFEASIBLE:
                 return _told(model, solution, effort, progress)
-        conflict = explained(problem, replace(self, explains=False)) if self.explains else ()
+        conflict = conflict_of(problem, replace(self, explains=False)) if self.explains else ()
         return Outcome(PlanStatus.INFEASIBLE, effort=effort, conflict=conflict)
 
 
 @dataclass
 class MilpModel:
-    """The program with the meaning of its variables."""
+    """Integer program with the meaning of its variables."""
 
     instance: EncodedProblem
     candidates: list[Candidates]
@@ -73,7 +73,7 @@ class MilpModel:
 
 
 def write(settings: Milp, instance: EncodedProblem, candidates: list[Candidates]) -> MilpModel:
-    """The program, constraint by constraint."""
+    """The integer program, one family of constraints after the other."""
     model = MilpModel(instance, candidates)
     _variables(model)
     if settings.by_paths:
@@ -233,7 +233,7 @@ def _streams_follow_by_pairs(model: MilpModel) -> None:
 
 
 def _told(model: MilpModel, solution: Solution, effort: Effort, progress: Progress) -> Outcome:
-    """HiGHS's answer in the objective's own terms."""
+    """The outcome of HiGHS, in the objective's own units."""
     instance = model.instance
     bound = None
     if isfinite(solution.bound):

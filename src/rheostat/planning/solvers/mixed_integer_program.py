@@ -12,30 +12,30 @@ from rheostat.planning.encoded.encoded_problem import Indices, Values
 
 
 class Answer(StrEnum):
-    """What the solver says."""
+    """Final state of the solver."""
 
     OPTIMAL = "optimal"
     INFEASIBLE = "infeasible"
     STOPPED = "stopped"
-    """By the time limit or the gap limit."""
+    """Stopped by the time limit or the gap limit."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What the solver found."""
+    """Result of the solver."""
 
     answer: Answer
     values: Values | None
-    """Of all variables, if there is a feasible solution."""
+    """Values of all variables, if there is a feasible solution."""
     bound: float
-    """No solution is below this."""
+    """Lower bound of the objective."""
     explored: int
-    """Nodes of its tree."""
+    """Explored nodes of the branch-and-bound tree."""
 
 
 @dataclass
 class Program:
-    """min c x subject to rows, binary and continuous variables. Filled by functions, one per family of constraints."""
+    """Minimisation of c x subject to rows, with binary and continuous variables."""
 
     costs: list[Values] = field(default_factory=list)
     uppers: list[Values] = field(default_factory=list)
@@ -45,11 +45,11 @@ class Program:
     row_bounds: list[tuple[float, float]] = field(default_factory=list)
 
     def binaries(self, costs: ArrayLike) -> Indices:
-        """New variables in {0, 1}; their numbers."""
+        """Adds variables in {0, 1} and returns their numbers."""
         return self._variables(np.asarray(costs, dtype=float).ravel(), 1.0, integral=True)
 
     def continuous(self, cost: float, upper: float = inf) -> int:
-        """A new variable >= 0; its number."""
+        """Adds a variable >= 0 and returns its number."""
         return int(self._variables(np.array([cost]), upper, integral=False)[0])
 
     def _variables(self, costs: Values, upper: float, *, integral: bool) -> Indices:
@@ -61,14 +61,14 @@ class Program:
         return numbers
 
     def require(self, least: float, columns: ArrayLike, factors: ArrayLike, most: float = inf) -> None:
-        """least <= Σ factor x column <= most."""
+        """Adds the row least <= Σ factor x column <= most."""
         numbers, values = np.asarray(columns, dtype=np.int64).ravel(), np.asarray(factors, dtype=float).ravel()
         keep = values != 0
         self.row_entries.append((numbers[keep], values[keep]))
         self.row_bounds.append((least, most))
 
     def solve(self, seconds: float, gap: float) -> Solution:
-        """By HiGHS on one thread."""
+        """Solves the program with HiGHS on one thread."""
         solver = highspy.Highs()  # type: ignore[no-untyped-call]
         solver.setOptionValue("output_flag", False)
         solver.setOptionValue("threads", 1)

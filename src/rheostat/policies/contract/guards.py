@@ -15,18 +15,18 @@ DAY_SECONDS = 86_400.0
 
 
 class Guard(Protocol):
-    """Checks what a policy proposes for one operator."""
+    """Check of a policy's proposal for one operator."""
 
     name: ClassVar[str]
 
     def checked(self, view: OperatorView, proposal: Proposal, memory: Any) -> tuple[Proposal, Plain]:
-        """What is left of it, and what to remember; nothing is remembered at the beginning: None."""
+        """The checked proposal and the guard's new memory; the first memory is None."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ReplicaBounds:
-    """Never fewer, never more, whatever the operator itself allows."""
+    """Limits of the number of replicas, in addition to the operator's own."""
 
     name: ClassVar[str] = "bounds"
 
@@ -34,12 +34,12 @@ class ReplicaBounds:
     most: int = 1_000_000
 
     def __post_init__(self) -> None:
-        """Refuses bounds that leave nothing."""
+        """Rejects bounds that allow no number."""
         if not 1 <= self.least <= self.most:
             raise ValueError(f"need 1 <= least <= most, got {self}")
 
     def checked(self, view: OperatorView, proposal: Proposal, memory: Any) -> tuple[Proposal, Plain]:  # noqa: ARG002
-        """The nearest number within both bounds; if they leave none, the operator's own win, and it holds."""
+        """The nearest number within both bounds; if there is none, the operator's own bounds win, and it holds."""
         wanted = view.within_bounds(max(self.least, min(self.most, proposal.wanted)))
         if proposal.wanted in {wanted, view.replicas}:
             return proposal, None
@@ -58,12 +58,12 @@ class CoolDown:
     before_scale_in_seconds: float = 120.0
 
     def __post_init__(self) -> None:
-        """Refuses what is no duration."""
+        """Rejects invalid durations."""
         if not (self.before_scale_out_seconds >= 0 and self.before_scale_in_seconds >= 0):
             raise ValueError(f"a cool-down takes seconds >= 0, got {self}")
 
     def checked(self, view: OperatorView, proposal: Proposal, memory: Any) -> tuple[Proposal, Plain]:
-        """Holds until the time is over; an increase may have to wait less than a decrease."""
+        """Holds until the cool-down is over; that before a scale-out may be shorter."""
         replicas, changed_at = memory or (view.replicas, None)
         if replicas != view.replicas:
             changed_at = view.at_seconds
@@ -77,20 +77,20 @@ class CoolDown:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """Only what was proposed several times in a row."""
+    """Passes only what was proposed several times in a row."""
 
     name: ClassVar[str] = "confirmation"
 
     times: int = 2
-    """In the same direction; the number of replicas is that of the last proposal."""
+    """Number of proposals in the same direction; the number of replicas is that of the last one."""
 
     def __post_init__(self) -> None:
-        """Refuses never."""
+        """Rejects less than one time."""
         if self.times < 1:
             raise ValueError(f"a confirmation takes times >= 1, got {self.times}")
 
     def checked(self, view: OperatorView, proposal: Proposal, memory: Any) -> tuple[Proposal, Plain]:
-        """Counts; holding in between starts again from 0."""
+        """Counts proposals in one direction; holding in between restarts the count."""
         direction = (proposal.wanted > view.replicas) - (proposal.wanted < view.replicas)
         before, times = memory or (0, 0)
         times = times + 1 if direction == before else 1
@@ -103,17 +103,17 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class ExcludedPeriods:
-    """Nothing at certain times of the day."""
+    """Holds at certain times of the day."""
 
     name: ClassVar[str] = "excluded-periods"
 
     periods: tuple[tuple[float, float], ...] = ()
-    """From and to, in seconds since midnight; one that ends before it begins goes over midnight."""
+    """Start and end in seconds since midnight; a period that ends before it starts spans midnight."""
     midnight_seconds: float = 0.0
-    """A moment of the clock at which it was midnight."""
+    """Reading of the clock at some midnight."""
 
     def __post_init__(self) -> None:
-        """Refuses what is no time of day."""
+        """Rejects invalid times of day."""
         if wrong := [p for p in self.periods if not all(0 <= end <= DAY_SECONDS for end in p) or p[0] == p[1]]:
             raise ValueError(f"a period goes from one second of the day to another, got {wrong[0]}")
 
@@ -129,7 +129,7 @@ class ExcludedPeriods:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """An operator policy behind guards."""
+    """Operator policy behind guards."""
 
     name: ClassVar[str] = "guarded"
 
@@ -137,28 +137,28 @@ class Guarded:
     guards: tuple[Guard, ...] = ()
 
     def begin(self) -> tuple[Any, tuple[Any, ...]]:
-        """What the policy remembers, and nothing for the guards."""
+        """The policy's first memory, and an empty one for each guard."""
         return self.policy.begin(), (None,) * len(self.guards)
 
     def decide(self, view: OperatorView, memory: Any) -> tuple[Proposal, Any]:
-        """What is left after all guards."""
+        """The proposal after all guards."""
         inside, kept = memory
         proposal, inside = self.policy.decide(view, inside)
         proposal, kept = _through(self.guards, view, proposal, kept)
         return proposal, (inside, kept)
 
     def saved(self, memory: Any) -> Plain:
-        """What all of them remember."""
+        """Memories of the policy and the guards as plain data."""
         return {"policy": self.policy.saved(memory[0]), "guards": list(memory[1])}
 
     def loaded(self, plain: Any) -> Any:
-        """What was saved."""
+        """The memories from plain data."""
         return self.policy.loaded(plain["policy"]), tuple(plain["guards"])
 
 
 @dataclass(frozen=True, slots=True)
 class GuardedApplication:
-    """An application policy behind guards, each of which looks at every operator by itself."""
+    """Application policy behind guards, each of which checks every operator separately."""
 
     name: ClassVar[str] = "guarded"
 
@@ -166,11 +166,11 @@ class GuardedApplication:
     guards: tuple[Guard, ...] = ()
 
     def begin(self) -> tuple[Any, Mapping[str, tuple[Any, ...]]]:
-        """What the policy remembers, and nothing for the guards."""
+        """The policy's first memory, and none for the guards."""
         return self.policy.begin(), {}
 
     def decide_all(self, view: ApplicationView, memory: Any) -> tuple[dict[str, Proposal], Any]:
-        """What is left of every proposal after all guards."""
+        """The proposals after all guards."""
         inside, kept = memory
         proposals, inside = self.policy.decide_all(view, inside)
         left, remembered = {}, {}
@@ -182,12 +182,12 @@ class GuardedApplication:
         return left, (inside, remembered)
 
     def saved(self, memory: Any) -> Plain:
-        """What all of them remember."""
+        """Memories of the policy and the guards as plain data."""
         guards: dict[str, Plain] = {operator: list(kept) for operator, kept in memory[1].items()}
         return {"policy": self.policy.saved(memory[0]), "guards": guards}
 
     def loaded(self, plain: Any) -> Any:
-        """What was saved."""
+        """The memories from plain data."""
         return self.policy.loaded(plain["policy"]), {name: tuple(kept) for name, kept in plain["guards"].items()}
 
 

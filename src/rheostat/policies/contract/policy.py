@@ -14,14 +14,14 @@ from rheostat.policies.contract.policy_views import ApplicationView, OperatorVie
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """How many replicas an operator should have, how much that would help, and why."""
+    """Proposed number of replicas of an operator, with expected benefit and reason."""
 
     wanted: int
-    """As many as there are: hold."""
+    """Wanted number of replicas; the present number means hold."""
     score: float = 0.0
-    """Prospective benefit, from 0 to 1; an application manager ranks by it [EDF 4]."""
+    """Expected benefit, from 0 to 1; an application manager ranks by it [EDF 4]."""
     reason: str = ""
-    """In words, with the figures."""
+    """Reason in words, with the figures."""
 
     def __post_init__(self) -> None:
         """Rejects a proposal below 1 replica or with a score outside 0 to 1."""
@@ -29,85 +29,85 @@ class Proposal:
             raise ValueError(f"a proposal wants at least 1 replica with a score from 0 to 1, got {self}")
 
     def to_plain(self) -> dict[str, Plain]:
-        """For the journal."""
+        """Plain data for the journal."""
         return {"wanted": self.wanted, "score": self.score, "reason": self.reason}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """As it was."""
+        """The proposal from plain data."""
         return cls(plain["wanted"], plain["score"], plain["reason"])
 
 
 def hold(view: OperatorView, reason: str) -> Proposal:
-    """Nothing should change."""
+    """Proposal to change nothing."""
     return Proposal(view.replicas, 0.0, reason)
 
 
 Memory = TypeVar("Memory")
-"""What a policy remembers: an immutable value of its own."""
+"""Memory of a policy: an immutable value of its own type."""
 
 
 class OperatorPolicy(Protocol[Memory]):
-    """Scales one operator, knowing only that operator: the local policy of an operator manager."""
+    """Policy that scales one operator, knowing only that operator: the local policy of an operator manager."""
 
     name: ClassVar[str]
 
     def begin(self) -> Memory:
-        """What is remembered before anything was seen."""
+        """The memory before the first view."""
         ...
 
     def decide(self, view: OperatorView, memory: Memory) -> tuple[Proposal, Memory]:
-        """What to do, and what to remember. Holds, and says so, if what it needs is not known."""
+        """The proposal and the new memory. Holds, with the reason, if a needed figure is unknown."""
         ...
 
     def saved(self, memory: Memory) -> Plain:
-        """What is remembered, as plain data that a person can look at."""
+        """The memory as plain data that a person can read."""
         ...
 
     def loaded(self, plain: Any) -> Memory:
-        """What was saved."""
+        """The memory from plain data."""
         ...
 
 
 class ApplicationPolicy(Protocol[Memory]):
-    """Scales all operators of an application together."""
+    """Policy that scales all operators of an application together."""
 
     name: ClassVar[str]
 
     def begin(self) -> Memory:
-        """What is remembered before anything was seen."""
+        """The memory before the first view."""
         ...
 
     def decide_all(self, view: ApplicationView, memory: Memory) -> tuple[dict[str, Proposal], Memory]:
-        """A proposal for every operator, and what to remember."""
+        """A proposal for every operator, and the new memory."""
         ...
 
     def saved(self, memory: Memory) -> Plain:
-        """What is remembered, as plain data that a person can look at."""
+        """The memory as plain data that a person can read."""
         ...
 
     def loaded(self, plain: Any) -> Memory:
-        """What was saved."""
+        """The memory from plain data."""
         ...
 
 
 class Forgetful:
-    """A policy that has nothing to remember."""
+    """Base of policies without a memory."""
 
     def begin(self) -> None:
-        """Nothing."""
+        """No memory."""
 
     def saved(self, memory: None) -> Plain:  # noqa: ARG002 - there is nothing in it
-        """Nothing."""
+        """No memory."""
         return None
 
     def loaded(self, plain: Any) -> None:
-        """Nothing."""
+        """No memory."""
 
 
 def chance(seed: int, *parts: str | int) -> Random:
-    """A source of random numbers for one decision: the same seed and the same parts give the same numbers.
+    """Random numbers for one decision: the same seed and the same parts give the same numbers.
 
-    Nothing is carried from one decision to the next, so that a decision can be repeated by itself.
+    No state is carried from one decision to the next, so that a decision can be repeated by itself.
     """
     return Random("/".join(map(str, (seed, *parts))))  # noqa: S311 - chance, not a secret

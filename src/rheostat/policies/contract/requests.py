@@ -13,7 +13,7 @@ from rheostat.model.graph.reconfiguration import Change, ChangeKind
 from rheostat.policies.contract.policy_views import Plain
 
 KINDS = (ChangeKind.SCALE_OUT, ChangeKind.MIGRATION, ChangeKind.SCALE_IN)
-"""Of equal scores, who lacks resources comes first."""
+"""Order among equal scores: changes that add resources come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,13 @@ class Request:
 
     change: Change
     score: float
-    """From 0 to 1."""
+    """Score from 0 to 1."""
     by: str
-    """The manager that asks."""
+    """Name of the requesting manager."""
     reason: str = ""
-    """In words, with the figures."""
+    """Reason in words, with the figures."""
     urgent: bool = False
-    """Whether something does not run until this is done: no limit on the number of changes holds for it."""
+    """Whether an operator does not run until this is done; then no limit on the number of changes applies."""
     placed_together: bool = False
     """Whether the requester has counted the room for all of its requests at once: they may want the same node."""
 
@@ -43,7 +43,7 @@ class Request:
         return self.change.kind
 
     def to_plain(self) -> dict[str, Plain]:
-        """For the journal."""
+        """Plain data for the journal."""
         return {
             "operator": self.change.operator,
             "before": dict(self.change.before.counts),
@@ -57,7 +57,7 @@ class Request:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """As it was."""
+        """The request from plain data."""
         change = Change(plain["operator"], Replicas.of(plain["before"]), Replicas.of(plain["after"]))
         together = plain.get("placed_together", False)
         return cls(change, plain["score"], plain["by"], plain["reason"], plain["urgent"], together)
@@ -68,26 +68,26 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A request that was not granted, by whom, and why."""
+    """A request that was not granted, with the refusing part and its reason."""
 
     request: Request
     by: str
     reason: str
 
     def to_plain(self) -> dict[str, Plain]:
-        """For the journal."""
+        """Plain data for the journal."""
         return {"request": self.request.to_plain(), "by": self.by, "reason": self.reason}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """As it was."""
+        """The refusal from plain data."""
         return cls(Request.from_plain(plain["request"]), plain["by"], plain["reason"])
 
 
 def prioritised(requests: Sequence[Request]) -> list[Request]:
-    """By decreasing score; of equals by kind, then by operator. Within each kind this is EDF's order.
+    """Requests by decreasing score; among equals by kind, then by operator. Within each kind this is EDF's order.
 
-    What is urgent comes before everything else.
+    Urgent requests come first.
     """
 
     def rank(request: Request) -> tuple[bool, float, int, str]:
@@ -97,11 +97,11 @@ def prioritised(requests: Sequence[Request]) -> list[Request]:
 
 
 def without_conflicts(requests: Sequence[Request]) -> tuple[list[Request], list[Refusal]]:
-    """Of two requests in conflict the one with the lower score goes; what stays is prioritised.
+    """Requests without conflicts, in order of priority: of two in conflict, the one with the lower score is refused.
 
     Two requests conflict if they want the same node for a new or a moved replica [EDF 7]. Differs: two for the same
-    operator conflict, too, a scale-in and a migration of one replica cannot both be done; and two of a manager that has
-    placed them together do not: everything that has to leave a node leaves it in one change.
+    operator conflict, too, since a scale-in and a migration of one replica cannot both be done; and two of a manager
+    that has placed them together do not: all replicas that have to leave a node leave it in one change.
     """
     kept: list[Request] = []
     refused = []

@@ -19,7 +19,7 @@ DRY_RUN = "a dry run: this would be done"
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What may be done, and what may not, by whom and why."""
+    """Granted requests, and refusals with their reasons."""
 
     requests: tuple[Request, ...] = ()
     refusals: tuple[Refusal, ...] = ()
@@ -27,76 +27,76 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class GrantSituation:
-    """What an application manager sees of its application when it grants."""
+    """State of the application at the moment of granting."""
 
     at_seconds: float
     response_ms: float | None = None
-    """None: not known."""
+    """Response time of the application; None if unknown."""
     replicas: int = 0
-    """Of all operators together."""
+    """Replicas of all operators together."""
 
     def __post_init__(self) -> None:
-        """Takes an unusable figure for unknown."""
+        """Makes an unusable figure unknown."""
         object.__setattr__(self, "response_ms", known(self.response_ms))
 
 
 class Granting(Protocol[Memory]):
-    """Decides which requests are enacted."""
+    """Granting policy: decides which requests are enacted."""
 
     name: ClassVar[str]
 
     def begin(self) -> Memory:
-        """What is remembered before anything was seen."""
+        """The memory before the first period."""
         ...
 
     def grant(self, requests: Sequence[Request], seen: GrantSituation, memory: Memory) -> tuple[Granted, Memory]:
-        """Goes through the requests in their order. It is called in every period, also with none."""
+        """The granted requests, decided in the given order. Called in every period, also without requests."""
         ...
 
     def saved(self, memory: Memory) -> Plain:
-        """What is remembered, as plain data."""
+        """The memory as plain data."""
         ...
 
     def loaded(self, plain: Any) -> Memory:
-        """What was saved."""
+        """The memory from plain data."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class GrantAll(Forgetful):
-    """Everything that is in no conflict: EDF without the token bucket, and E2DF."""
+    """Grants every request without conflict: EDF without the token bucket, and E2DF."""
 
     name: ClassVar[str] = "all"
 
     def grant(self, requests: Sequence[Request], seen: GrantSituation, memory: None) -> tuple[Granted, None]:  # noqa: ARG002
-        """All of them."""
+        """Grants all requests."""
         return Granted(tuple(requests)), memory
 
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """Recommends and does nothing: whatever another would grant is told and refused."""
+    """Dry run: refuses every request that another granting policy would grant, and reports it."""
 
     name: ClassVar[str] = "dry-run"
 
     granting: Granting[Any] = field(default_factory=GrantAll)
 
     def begin(self) -> Any:
-        """What the other remembers."""
+        """The memory of the other policy."""
         return self.granting.begin()
 
     def grant(self, requests: Sequence[Request], seen: GrantSituation, memory: Any) -> tuple[Granted, Any]:
-        """Nothing, and what it would have been."""
+        """No requests; those that the other policy would grant are refusals."""
         granted, memory = self.granting.grant(requests, seen, memory)
         refused = tuple(Refusal(request, self.name, "this would be done") for request in granted.requests)
         return Granted((), (*granted.refusals, *refused)), memory
 
     def saved(self, memory: Any) -> Plain:
-        """What the other remembers."""
+        """The memory of the other policy as plain data."""
         return self.granting.saved(memory)
 
     def loaded(self, plain: Any) -> Any:
-        """What was saved."""
+        """The memory of the other policy from plain data."""
         return self.granting.loaded(plain)
 
 
@@ -107,20 +107,20 @@ class Quota:
     name: ClassVar[str] = "quota"
 
     replicas: int = 100
-    """All operators together."""
+    """Greatest number of replicas, all operators together."""
     granting: Granting[Any] = field(default_factory=GrantAll)
 
     def __post_init__(self) -> None:
-        """Refuses a quota nothing can run in."""
+        """Rejects a quota below one replica."""
         if self.replicas < 1:
             raise ValueError(f"a quota needs replicas >= 1, got {self.replicas}")
 
     def begin(self) -> Any:
-        """What the other remembers."""
+        """The memory of the other policy."""
         return self.granting.begin()
 
     def grant(self, requests: Sequence[Request], seen: GrantSituation, memory: Any) -> tuple[Granted, Any]:
-        """What fits goes on to the other. What a scale-in would free counts only when it is free."""
+        """Passes fitting requests on to the other policy. Room freed by a scale-in counts only when it is free."""
         used, fitting, refused = seen.replicas, [], []
         for request in requests:
             grows = len(request.change.after) - len(request.change.before)
@@ -133,9 +133,9 @@ class Quota:
         return Granted(granted.requests, (*refused, *granted.refusals)), memory
 
     def saved(self, memory: Any) -> Plain:
-        """What the other remembers."""
+        """The memory of the other policy as plain data."""
         return self.granting.saved(memory)
 
     def loaded(self, plain: Any) -> Any:
-        """What was saved."""
+        """The memory of the other policy from plain data."""
         return self.granting.loaded(plain)

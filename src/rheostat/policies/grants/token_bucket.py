@@ -16,12 +16,12 @@ from rheostat.policies.grants.grants import Granted, GrantSituation
 
 
 class Token(StrEnum):
-    """What a token pays for."""
+    """Kinds of tokens, by the changes they pay for."""
 
     HIGH = "H"
-    """A scale-out or a migration."""
+    """Pays for a scale-out or a migration."""
     LOW = "L"
-    """A scale-in."""
+    """Pays for a scale-in."""
 
 
 PAYS = {
@@ -33,16 +33,16 @@ PAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """What is in it, and when the next token could come."""
+    """Contents of the bucket, and the time of the next token."""
 
     token: Token | None = None
-    """The one kind it holds."""
+    """The single kind of tokens in it."""
     count: int = 0
     due_seconds: float | None = None
-    """None until it was looked at once."""
+    """Time of the next token; None before the first period."""
 
     def spent(self, kind: ChangeKind) -> "Bucket | None":
-        """The bucket after paying for a change; None if it cannot."""
+        """The bucket after paying for a change; None if the token is missing."""
         if self.count == 0 or self.token is not PAYS[kind]:
             return None
         return replace(self, count=self.count - 1)
@@ -50,35 +50,35 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class TokenBucket:
-    """Grants as many requests as there are tokens of their kind."""
+    """Granting policy with as many grants as there are tokens of the kind."""
 
     name: ClassVar[str] = "token-bucket"
 
     capacity: int = 1
-    """C_τ."""
+    """C_τ: greatest number of tokens."""
     period_seconds: float = 60.0
     """T_τ: at most one token per period."""
     low_ms: float = 125.0
-    """τ_L: below it an L-token comes."""
+    """τ_L: below this response time an L-token is earned."""
     high_ms: float = 225.0
-    """τ_H: above it an H-token comes."""
+    """τ_H: above this response time an H-token is earned."""
 
     def __post_init__(self) -> None:
-        """Refuses a bucket that holds nothing and thresholds that overlap."""
+        """Rejects an empty bucket and overlapping thresholds."""
         if self.capacity < 1 or not self.period_seconds > 0:
             raise ValueError(f"need capacity >= 1 and period_seconds > 0, got {self}")
         if not 0 <= self.low_ms < self.high_ms:
             raise ValueError(f"need 0 <= low_ms < high_ms, got {self}")
 
     def begin(self) -> Bucket:
-        """Empty."""
+        """An empty bucket."""
         return Bucket()
 
     def refilled(self, bucket: Bucket, seen: GrantSituation) -> Bucket:
-        """With the token that is due by now, if one is and the response time calls for it.
+        """The bucket with the token that is due, if one is and the response time calls for it.
 
-        A token of the other kind pops all that are there; a full bucket pops its oldest, which is as good as the new.
-        At most one comes, however long the last update is ago: nothing is known of the periods in between.
+        A token of the other kind removes all present ones; in a full bucket a new token replaces the oldest, which is
+        the same. At most one comes, however long the last update is ago: nothing is known of the periods in between.
         """
         if bucket.due_seconds is None:
             return replace(bucket, due_seconds=seen.at_seconds + self.period_seconds)
@@ -98,7 +98,7 @@ class TokenBucket:
         return Token.HIGH if response_ms > self.high_ms else Token.LOW
 
     def grant(self, requests: Sequence[Request], seen: GrantSituation, memory: Bucket) -> tuple[Granted, Bucket]:
-        """In their order, while tokens last; what is urgent needs none."""
+        """Grants requests in their order while tokens last; urgent ones need none."""
         bucket = self.refilled(memory, seen)
         granted, refused = [], []
         for request in requests:
@@ -118,11 +118,11 @@ class TokenBucket:
         )
 
     def saved(self, memory: Bucket) -> Plain:
-        """What is in it."""
+        """The bucket as plain data."""
         token = None if memory.token is None else memory.token.value
         return {"token": token, "count": memory.count, "due_seconds": memory.due_seconds}
 
     def loaded(self, plain: Any) -> Bucket:
-        """What was saved."""
+        """The bucket from plain data."""
         token = None if plain["token"] is None else Token(plain["token"])
         return Bucket(token, plain["count"], plain["due_seconds"])

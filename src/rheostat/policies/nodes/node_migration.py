@@ -11,23 +11,23 @@ from rheostat.policies.replicas.placement import NearerIsLikelier, Placement
 
 @dataclass(frozen=True, slots=True)
 class HostView:
-    """A node, as its own manager sees it: what it runs, and who is near."""
+    """View of a node, for its own manager: its replicas and its neighbours."""
 
     node: str
     at_seconds: float
     utilization: float | None = None
     """U_h of the node."""
     hosted: tuple[tuple[str, int], ...] = ()
-    """Operators with their replicas here, those that may run elsewhere."""
+    """Operators with their replicas here, restricted to those that may run elsewhere."""
     neighbours: tuple[NodeView, ...] = ()
     """Known nodes, without itself."""
 
     def __post_init__(self) -> None:
-        """Takes an unusable figure for unknown."""
+        """Makes an unusable figure unknown."""
         object.__setattr__(self, "utilization", known(self.utilization))
 
     def to_plain(self) -> dict[str, Plain]:
-        """For the journal."""
+        """Plain data for the journal."""
         return {
             "node": self.node,
             "at_seconds": self.at_seconds,
@@ -38,7 +38,7 @@ class HostView:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """As it was."""
+        """The view from plain data."""
         hosted = tuple((operator, count) for operator, count in plain["hosted"])
         neighbours = tuple(NodeView.from_plain(node) for node in plain["neighbours"])
         return cls(plain["node"], plain["at_seconds"], plain["utilization"], hosted, neighbours)
@@ -46,7 +46,7 @@ class HostView:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaMove:
-    """One replica should move, or nothing should and why."""
+    """Proposed move of one replica, or none, with the reason."""
 
     operator: str | None = None
     target: str | None = None
@@ -54,28 +54,28 @@ class ReplicaMove:
     reason: str = ""
 
     def to_plain(self) -> dict[str, Plain]:
-        """For the journal."""
+        """Plain data for the journal."""
         return {"operator": self.operator, "target": self.target, "score": self.score, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)
 class NodeMigration:
-    """Moves a random replica to a neighbour that is not overloaded itself."""
+    """Moves a random replica from an overloaded node to a neighbour that is not overloaded."""
 
     name: ClassVar[str] = "node-migration"
 
     threshold: float = 0.8
-    """U_mig. Not given: the paper's experiments keep migrations off."""
+    """U_mig. The paper gives no value: its experiments switch migrations off."""
     placement: Placement = NearerIsLikelier()
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuses a threshold that nothing or everything exceeds."""
+        """Rejects a threshold outside 0 to 1."""
         if not 0 < self.threshold < 1:
             raise ValueError(f"need 0 < threshold < 1, got {self.threshold}")
 
     def decide(self, view: HostView) -> ReplicaMove:
-        """What should move where. Chance is by node and moment: nothing needs to be remembered."""
+        """The proposed move. Random numbers depend on node and time only, so there is no memory."""
         if view.utilization is None:
             return ReplicaMove(reason="the utilization is not known")
         if not is_overloaded(view.utilization, self.threshold):

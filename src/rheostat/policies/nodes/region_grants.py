@@ -15,7 +15,7 @@ from rheostat.policies.nodes.region_size import RegionProposal
 
 @dataclass(frozen=True, slots=True)
 class RegionRefusal:
-    """Something a region asked for and does not get."""
+    """A refused request of a region, with the reason."""
 
     region: str
     what: str
@@ -29,16 +29,16 @@ class AcceptUnlessOccupied:
     name: ClassVar[str] = "accept-unless-occupied"
 
     inhibited: frozenset[str] = frozenset()
-    """Regions that may not acquire nodes: another one is more convenient."""
+    """Regions that may not acquire nodes, since another one is preferred."""
     max_nodes: int | None = None
-    """Never more nodes than this in all regions together."""
+    """Greatest number of nodes in all regions together."""
     vacate_seconds: float = 300.0
-    """How long an application has to leave a node before its release is cancelled. Not given in the paper."""
+    """Seconds that an application has to vacate a node before its release is cancelled. The paper gives no value."""
     dry_run: bool = False
-    """Whether everything is only told: no region may do anything."""
+    """Whether requests are only reported and all refused."""
 
     def __post_init__(self) -> None:
-        """Refuses limits that are none."""
+        """Rejects invalid limits."""
         if self.max_nodes is not None and self.max_nodes < 1:
             raise ValueError(f"need max_nodes >= 1, got {self.max_nodes}")
         if not self.vacate_seconds > 0:
@@ -47,7 +47,7 @@ class AcceptUnlessOccupied:
     def accepted(
         self, proposals: Sequence[tuple[str, RegionProposal]], nodes: int
     ) -> tuple[list[tuple[str, RegionProposal]], list[RegionRefusal]]:
-        """What every region may do, given how many nodes there are; in the order of the regions."""
+        """The granted part of every region's proposal, given the number of nodes, in the order of the regions."""
         if self.dry_run:
             return [], [RegionRefusal(region, str(wanted), DRY_RUN) for region, wanted in proposals if wanted]
         granted, refused = [], []
@@ -69,5 +69,5 @@ class AcceptUnlessOccupied:
         return start, ""
 
     def is_late(self, asked_at_seconds: float, now_seconds: float) -> bool:
-        """Whether an application had its time to leave a node."""
+        """Whether the time to vacate a node is over."""
         return now_seconds - asked_at_seconds >= self.vacate_seconds

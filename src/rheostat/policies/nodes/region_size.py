@@ -13,7 +13,7 @@ from rheostat.policies.contract.policy_views import Plain, known, plain_fields
 
 @dataclass(frozen=True, slots=True)
 class RentedNode:
-    """A node of the region, as its manager sees it."""
+    """A node of the region, for the region's manager."""
 
     name: str
     capacity: int
@@ -21,33 +21,33 @@ class RentedNode:
     assigned: int = 0
     """A_n: replicas it holds."""
     utilization: float | None = None
-    """U_n; None if it is not known, for one that is just starting, say."""
+    """U_n; None if unknown, for example on a node that is just starting."""
     leaving: bool = False
-    """Whether it is cordoned: nothing new goes there."""
+    """Whether the node is cordoned: no new replica is placed there."""
 
     def __post_init__(self) -> None:
-        """Takes an unusable figure for unknown."""
+        """Makes an unusable figure unknown."""
         object.__setattr__(self, "utilization", known(self.utilization))
 
     @property
     def free(self) -> int:
-        """C_n - A_n, of use only while it is not leaving."""
+        """C_n - A_n; 0 while the node is leaving."""
         return 0 if self.leaving else self.capacity - self.assigned
 
 
 @dataclass(frozen=True, slots=True)
 class RegionView:
-    """A region at a moment."""
+    """View of a region at a moment."""
 
     region: str
     at_seconds: float
     nodes: tuple[RentedNode, ...] = ()
-    """Also those that were asked for and are not up yet: they are on their way, and must not be asked for again."""
+    """Nodes, including those that were requested and are not up yet, so that they are not requested again."""
     kinds: tuple[tuple[str, int], ...] = ()
-    """What can be had: kinds of nodes and their C_n."""
+    """Available kinds of nodes with their C_n."""
 
     def to_plain(self) -> dict[str, Plain]:
-        """For the journal."""
+        """Plain data for the journal."""
         return {
             "region": self.region,
             "at_seconds": self.at_seconds,
@@ -57,23 +57,23 @@ class RegionView:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """As it was."""
+        """The view from plain data."""
         nodes = tuple(RentedNode(**node) for node in plain["nodes"])
         return cls(plain["region"], plain["at_seconds"], nodes, tuple((name, size) for name, size in plain["kinds"]))
 
 
 @dataclass(frozen=True, slots=True)
 class RegionProposal:
-    """What a region manager asks the infrastructure manager for."""
+    """Request of a region manager to the infrastructure manager."""
 
     kind: str | None = None
-    """The kind of node to start."""
+    """Kind of node to start."""
     start: int = 0
-    """How many of it."""
+    """Number of nodes to start."""
     stop: tuple[str, ...] = ()
-    """Nodes that hold nothing."""
+    """Empty nodes to stop."""
     vacate: tuple[str, ...] = ()
-    """Nodes that hold something but hardly do anything: free them first."""
+    """Under-used nodes to vacate before they can be stopped."""
     reason: str = ""
 
     def __bool__(self) -> bool:
@@ -87,11 +87,11 @@ class RegionProposal:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """As it was."""
+        """The proposal from plain data."""
         return cls(plain["kind"], plain["start"], tuple(plain["stop"]), tuple(plain["vacate"]), plain["reason"])
 
     def to_plain(self) -> dict[str, Plain]:
-        """For the journal."""
+        """Plain data for the journal."""
         return {**plain_fields(self), "stop": list(self.stop), "vacate": list(self.vacate)}
 
 
@@ -102,17 +102,17 @@ class TargetCapacity:
     name: ClassVar[str] = "target-capacity"
 
     free: int = 5
-    """C_r: replicas that could be added at any time."""
+    """C_r: number of replicas that could be added at any time."""
     low: float = 0.1
-    """U_low,r: a node that is not busier is under-used."""
+    """U_low,r: a node with at most this utilization is under-used."""
 
     def __post_init__(self) -> None:
-        """Refuses a target that is none."""
+        """Rejects an invalid target."""
         if self.free < 0 or not 0 <= self.low < 1:
             raise ValueError(f"need free >= 0 and 0 <= low < 1, got {self}")
 
     def decide(self, view: RegionView) -> RegionProposal:
-        """More nodes if there is too little room; else fewer, the empty ones first."""
+        """More nodes if there is too little room; else fewer, empty ones first."""
         room = free_capacity(view.nodes)
         if not has_room(view.nodes, self.free):
             return self._more(view, room)
@@ -132,25 +132,25 @@ class TargetCapacity:
         return RegionProposal(kind, count, reason=f"room for {room} replicas, {self.free} are wanted")
 
     def _unused(self, nodes: Sequence[RentedNode]) -> tuple[tuple[str, ...], list[RentedNode]]:
-        """Empty nodes that can go without breaking the target, the largest first; and who is left.
+        """Empty nodes that can be released without breaking the target, the largest first, and the nodes left.
 
         The paper turns off any node without replicas while there is more room than wanted. Differs: only as long as
         there is still enough afterwards, else the next step would start it again.
         """
         rest = list(nodes)
-        # One that is leaving already is told again only when it is empty; the newest names go first.
+        # A node that is leaving already is listed again only when it is empty; the newest names go first.
         empty = sorted((node for node in nodes if node.assigned == 0), key=lambda n: (n.capacity, n.name), reverse=True)
         stop = []
         for node in empty:
             others = [other for other in rest if other.name != node.name]
-            # One without figures is just starting: it was asked for because it is needed.
+            # A node without figures is just starting: it was requested because it is needed.
             if node.utilization is not None and has_room(others, self.free):
                 stop.append(node.name)
                 rest = others
         return tuple(stop), rest
 
     def _under_used(self, nodes: Sequence[RentedNode]) -> tuple[str, ...]:
-        """Nodes worth freeing, the least used first: what they hold must find a place, and the target must hold."""
+        """Nodes worth vacating, the least used first: their replicas must fit elsewhere, and the target must hold."""
         rest, found = list(nodes), []
         candidates = [n for n in nodes if n.assigned > 0 and not n.leaving and is_under_used(n.utilization, self.low)]
         for node in sorted(candidates, key=lambda n: (n.utilization or 0.0, n.name)):
@@ -172,5 +172,5 @@ def has_room(nodes: Sequence[RentedNode], wanted: int) -> bool:
 
 
 def is_under_used(utilization: float | None, low: float) -> bool:
-    """U_n <= U_low,r; what is not known is not under-used [E2DF_4_1, eq. 2]."""
+    """U_n <= U_low,r; an unknown utilization does not count as under-used [E2DF_4_1, eq. 2]."""
     return utilization is not None and utilization <= low

@@ -12,13 +12,13 @@ from rheostat.policies.operators.period_cost import Weights
 MOST_TPS = 1e12
 """A load beyond any real one."""
 HALVINGS = 40
-"""After so many the load is known to a millionth of a millionth."""
+"""Number of halvings, after which the load is known to one part in 10¹²."""
 
 
 def period_costs(
     rates_tps: Sequence[float], latency: LatencyModel, bound_ms: float, weights: Weights, max_replicas: int
 ) -> Table:
-    """What every period costs with 1, 2, ... replicas, the change into it aside: [period, replicas - 1].
+    """Cost of every period with 1, 2, ... replicas, without that of a change: [period, replicas - 1].
 
     These are the terms of EDF's cost (1) that depend on rate and replicas.
     """
@@ -31,9 +31,9 @@ def period_costs(
 def expected_costs(
     rates_tps: Sequence[float], deviation_tps: float, quick_tps: float, weights: Weights, max_replicas: int
 ) -> Table:
-    """The same where rates are not known but expected: slowness counts by its probability.
+    """Expected costs if rates are forecast with an error: a violation counts by its probability.
 
-    A replica is quick enough up to `quick_tps`; rates are normal around what is expected.
+    A replica keeps the bound up to `quick_tps`; rates are normally distributed around the forecast.
     """
     counts = np.arange(1, max_replicas + 1)
     shares = weights.resources * counts / max_replicas
@@ -43,7 +43,7 @@ def expected_costs(
 
 
 def quick_load(latency: LatencyModel, bound_ms: float) -> float:
-    """The greatest load of a replica at which it keeps the bound, by halving; 0 if it never does."""
+    """The greatest load of a replica at which it keeps the bound, by bisection; 0 if it never does."""
     low, high = 0.0, 1.0
     while latency.latency_ms(high) <= bound_ms and high < MOST_TPS:
         low, high = high, 2 * high
@@ -54,11 +54,11 @@ def quick_load(latency: LatencyModel, bound_ms: float) -> float:
 
 
 def least_cost_schedule(costs: Table, change_cost: float, start: int) -> tuple[list[int], float]:
-    """Replicas for every period and what they cost in all, beginning with `start` replicas before the first.
+    """Cheapest replicas for every period and their total cost, with `start` replicas before the first.
 
     Backwards: V_t(k) is the least that periods t, t+1, ... can cost after k replicas in the period before. As every
-    change costs the same, it is either what staying costs or a change to the best, so that a period takes one look at
-    each number of replicas. Staying wins a tie. Numbers that are not allowed cost inf.
+    change costs the same, it is the cheaper of staying and of a change to the best number, so that a period examines
+    each number of replicas once. Staying wins a tie. Numbers that are not allowed cost inf.
     """
     periods, most = costs.shape
     following = np.zeros(most)
@@ -76,7 +76,7 @@ def least_cost_schedule(costs: Table, change_cost: float, start: int) -> tuple[l
 
 
 def schedule_cost(costs: Table, change_cost: float, start: int, schedule: Sequence[int]) -> float:
-    """What a given schedule costs: the sum of EDF's (1) over its periods."""
+    """Cost of a given schedule: the sum of EDF's (1) over its periods."""
     before = [start, *schedule[:-1]]
     changes = sum(one != other for one, other in zip(before, schedule, strict=True))
     return float(sum(costs[period, count - 1] for period, count in enumerate(schedule)) + change_cost * changes)

@@ -13,49 +13,49 @@ from rheostat.policies.contract.policy_views import ApplicationView, OperatorVie
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Whether the application has to be left alone."""
+    """Remaining cool-down of the application."""
 
     invocations: int = 0
-    """How many more to sit out."""
+    """Number of invocations left."""
     replicas: tuple[tuple[str, int], ...] = ()
-    """What was there when it was looked at last."""
+    """Replicas at the last invocation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Doubling:
-    """Doubles at most, halves at least; both thresholds far enough apart that one does not call for the other."""
+    """Doubles at most, halves at least, with thresholds far enough apart to prevent oscillation."""
 
     name: ClassVar[str] = "doubling"
 
     scale_out: float = 0.7
-    """ScaleOutThr: an executor that is busier is overloaded."""
+    """ScaleOutThr: an executor above this utilization is overloaded."""
     scale_in: float = 0.2
-    """ScaleInThr: an operator all of whose executors are less busy has too many."""
+    """ScaleInThr: an operator whose executors are all below it has too many."""
     gap: float = 0.0
-    """S: the more, the more conservative."""
+    """S: additional distance between the thresholds; larger is more conservative."""
     cooldown_invocations: int = 12
-    """EM_cld: decisions to sit out after a change."""
+    """EM_cld: number of invocations of the cool-down after a change."""
 
     def __post_init__(self) -> None:
-        """Refuses thresholds that cannot settle."""
+        """Rejects thresholds that would oscillate."""
         if not (0 <= self.scale_in < self.scale_out <= 1 and 0 <= self.gap <= 1 and self.cooldown_invocations >= 0):
             raise ValueError(f"need 0 <= scale_in < scale_out <= 1, 0 <= gap <= 1 and a cool-down >= 0, got {self}")
-        if not can_settle(self.scale_out, self.scale_in, self.gap):
+        if not prevents_oscillation(self.scale_out, self.scale_in, self.gap):
             raise ValueError(
-                f"thresholds that cannot settle: need scale_out > 2 x scale_in + gap, "
+                f"thresholds would oscillate: need scale_out > 2 x scale_in + gap, "
                 f"got {self.scale_out} <= 2 x {self.scale_in} + {self.gap}"
             )
 
     def begin(self) -> Rest:
-        """Nothing was changed yet."""
+        """No cool-down before the first change."""
         return Rest()
 
     def decide_all(self, view: ApplicationView, memory: Rest) -> tuple[dict[str, Proposal], Rest]:
-        """Scale-outs first, then scale-ins of the others; nothing while the last change settles."""
+        """Scale-outs first, then scale-ins of the others; holds during the cool-down."""
         replicas = tuple((operator.operator, operator.replicas) for operator in view.operators)
         left = self.cooldown_invocations if memory.replicas and memory.replicas != replicas else memory.invocations
         if left > 0:
-            reason = f"the last change settles for {left} more invocations"
+            reason = f"cool-down, {left} more invocations"
             return {each.operator: hold(each, reason) for each in view.operators}, Rest(left - 1, replicas)
         return {each.operator: self._proposal(each) for each in view.operators}, Rest(0, replicas)
 
@@ -63,7 +63,7 @@ class Doubling:
         if not view.utilizations:
             return hold(view, "the utilization is not known")
         busy = overloaded_executors(view.utilizations, self.scale_out)
-        # Its bounds may have been moved since: a scale-out never takes replicas away, a scale-in never adds any.
+        # The bounds may have changed since: a scale-out never removes replicas, a scale-in never adds any.
         more = min(view.max_replicas, view.replicas + busy)
         if more > view.replicas:
             reason = f"{busy} of {view.replicas} executors are more than {self.scale_out:.0%} busy"
@@ -76,16 +76,16 @@ class Doubling:
         return hold(view, f"the busiest executor is {max(view.utilizations):.0%} busy")
 
     def saved(self, memory: Rest) -> Plain:
-        """What is left to sit out."""
+        """The remaining cool-down as plain data."""
         return {"invocations": memory.invocations, "replicas": [list(pair) for pair in memory.replicas]}
 
     def loaded(self, plain: Any) -> Rest:
-        """What was saved."""
+        """The remaining cool-down from plain data."""
         return Rest(plain["invocations"], tuple((name, count) for name, count in plain["replicas"]))
 
 
 def overloaded_executors(utilizations: Sequence[float], scale_out: float) -> int:
-    """How many e ∈ E(op) have U_e > ScaleOutThr: one new executor for each [STORM_IV_B, eq. 1]."""
+    """Number of e ∈ E(op) with U_e > ScaleOutThr: one new executor for each [STORM_IV_B, eq. 1]."""
     return sum(utilization > scale_out for utilization in utilizations)
 
 
@@ -94,11 +94,11 @@ def all_underloaded(utilizations: Sequence[float], scale_in: float) -> bool:
     return all(utilization < scale_in for utilization in utilizations)
 
 
-def can_settle(scale_out: float, scale_in: float, gap: float) -> bool:
+def prevents_oscillation(scale_out: float, scale_in: float, gap: float) -> bool:
     """ScaleOutThr > 2 x ScaleInThr + S: after a halving no executor is overloaded [STORM_IV_B, eq. 3]."""
     return scale_out > 2 * scale_in + gap
 
 
 def halved(executors: int) -> int:
-    """Half of them, rounded up: rounded down, the load of an executor could more than double, which the gap forbids."""
+    """Half of the executors, rounded up: rounded down, the load of one could more than double, against the gap."""
     return -(-executors // 2)

@@ -14,33 +14,33 @@ from rheostat.policies.contract.policy_views import ApplicationView, OperatorVie
 from rheostat.policies.operators.true_rate import distance, replicas_for, target_rates
 
 Recommended = Mapping[str, tuple[tuple[float, int], ...]]
-"""Scale-downs that wait: per operator, when how many replicas were recommended."""
+"""Scale-downs in their delay: per operator, times and recommended numbers of replicas."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flink:
-    """Flink's defaults."""
+    """Flink's rule, with its default settings."""
 
     name: ClassVar[str] = "flink"
 
     utilization: float = 0.7
-    """Target: how busy a replica should be."""
+    """Target utilization of a replica."""
     boundary: float = 0.3
-    """Utilization may be this much above or below before anything changes."""
+    """Distance of the utilization from the target up to which nothing changes."""
     restart_seconds: float = 300.0
-    """How long a change stops the application."""
+    """Seconds for which a change stops the application."""
     catch_up_seconds: float = 1800.0
-    """How long it may take to work off what a restart or a lag has left."""
+    """Seconds in which the backlog of a restart or a lag has to be worked off."""
     scale_down_delay_seconds: float = 3600.0
     max_scale_up_factor: float = 100_000.0
-    """A change adds at most this share of the replicas."""
+    """Greatest share of the replicas that a change adds."""
     max_scale_down_factor: float = 0.6
-    """A change removes at most this share of the replicas."""
+    """Greatest share of the replicas that a change removes."""
     lag_allowed_seconds: float = field(default=5.0)
-    """A backlog of less than this much work is no lag."""
+    """Seconds of work up to which a backlog does not count as lag."""
 
     def __post_init__(self) -> None:
-        """Refuses a band that has no inside, and durations that are none."""
+        """Rejects an empty band and invalid durations."""
         if not 0 < self.utilization <= 1 or not 0 <= self.boundary < self.utilization:
             raise ValueError(f"need 0 < utilization <= 1 and 0 <= boundary < utilization, got {self}")
         if not self.catch_up_seconds > 0 or min(self.restart_seconds, self.scale_down_delay_seconds) < 0:
@@ -49,11 +49,11 @@ class Flink:
             raise ValueError(f"need factors > 0, scale-down at most 1, and an allowed lag >= 0, got {self}")
 
     def begin(self) -> Recommended:
-        """No scale-down waits."""
+        """No scale-down is in its delay."""
         return {}
 
     def decide_all(self, view: ApplicationView, memory: Recommended) -> tuple[dict[str, Proposal], Recommended]:
-        """Every operator by its own capacity, from the rates that will arrive."""
+        """A proposal for every operator, from its own capacity and the rates that will arrive."""
         rates = target_rates(view)
         proposals: dict[str, Proposal] = {}
         waiting: dict[str, tuple[tuple[float, int], ...]] = {}
@@ -99,7 +99,7 @@ class Flink:
         return Proposal(most, distance(view.replicas, most), reason), ()
 
     def _lag(self, view: OperatorView, per_replica: float) -> float:
-        """The backlog, if it is more than what is always under way."""
+        """The backlog, if it is more than the usual amount under way; else 0."""
         backlog = view.backlog or 0.0
         return backlog if backlog > self.lag_allowed_seconds * view.replicas * per_replica else 0.0
 
@@ -111,11 +111,11 @@ class Flink:
         return view.within_bounds(max(least, min(most, replicas_for(needed, per_replica))))
 
     def saved(self, memory: Recommended) -> Plain:
-        """Which scale-downs wait."""
+        """The scale-downs in their delay as plain data."""
         return {operator: [list(pair) for pair in pairs] for operator, pairs in memory.items()}
 
     def loaded(self, plain: Any) -> Recommended:
-        """What was saved."""
+        """The scale-downs in their delay from plain data."""
         return {operator: tuple((at, count) for at, count in pairs) for operator, pairs in plain.items()}
 
 

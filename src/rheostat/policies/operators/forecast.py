@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from math import pi, sqrt
 
 SURPRISE_DEVIATIONS = 3.0
-"""Farther away noise is hardly ever."""
+"""Number of standard deviations that noise hardly ever exceeds."""
 SURPRISES = 2
-"""After so many in a row the level starts anew."""
+"""Number of surprises in a row after which the level is reset."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """What is known of a rate after some observations, one per period."""
+    """State of the forecast after some observations, one per period."""
 
     level: float
     slope: float = 0.0
     """Change per period."""
     error: float = 0.0
-    """Mean absolute error of the forecasts for the next period, the recent ones weighing more."""
+    """Mean absolute error of the forecasts for the next period, recent ones weighted more."""
     surprises: int = 0
-    """How many rates in a row were farther away than noise is, all on the same side: negative if below."""
+    """Number of surprising rates in a row, all on the same side; negative if below the forecast."""
 
     def after(self, observed: float, smoothing: float, trend_smoothing: float) -> "Trend":
-        """With one observation more [Holt 1957]."""
+        """The state after one more observation [Holt 1957]."""
         expected = self.level + self.slope
         surprises = self._surprised(observed - expected)
         if abs(surprises) >= SURPRISES:
@@ -42,7 +42,7 @@ class Trend:
         return self.surprises + side if self.surprises * side >= 0 else side
 
     def ahead(self, periods: int, damping: float) -> list[float]:
-        """What is expected of the next periods; a trend loses strength from period to period."""
+        """Forecast rates of the next periods; the trend is damped from period to period."""
         found, reached, step = [], self.level, self.slope
         for _ in range(periods):
             step *= damping
@@ -52,5 +52,5 @@ class Trend:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of what comes from what is expected, if it is normal: √(π/2) mean absolute errors."""
+        """Standard deviation of the rates around the forecast, if normal: √(π/2) mean absolute errors."""
         return sqrt(pi / 2) * self.error

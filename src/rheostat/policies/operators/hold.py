@@ -9,10 +9,10 @@ from rheostat.policies.contract.policy_views import OperatorView
 
 @dataclass(frozen=True, slots=True)
 class Hold(Forgetful):
-    """Doing nothing is a policy, too, and the one every other is compared with."""
+    """Changes nothing; every other policy is compared with it."""
 
     name: ClassVar[str] = "hold"
 
     def decide(self, view: OperatorView, memory: None) -> tuple[Proposal, None]:
-        """As many as there are."""
+        """Proposes the present number of replicas."""
         return hold(view, "this policy never changes anything"), memory

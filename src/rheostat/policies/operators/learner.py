@@ -17,51 +17,51 @@ from rheostat.policies.operators.period_cost import Weights, period_cost
 Table = NDArray[np.float64]
 
 ACTIONS = (0, -1, 1)
-"""Hold first: of equally good actions the first is taken."""
+"""Changes of the number of replicas; hold comes first, since the first of equally good actions is taken."""
 HOLD, SCALE_IN, SCALE_OUT = range(3)
 
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """What both learners are told: the fields they have in common."""
+    """Common settings of both learners."""
 
     weights: Weights = Weights()
     """w_rcf, w_perf, w_res of the cost."""
     latency_bound_ms: float = 250.0
-    """R_max,op: an operator that takes longer pays the performance penalty."""
+    """R_max,op: an operator with a longer response time pays the performance penalty."""
     rate_quantum_tps: float = 50.0
-    """λ̄: rates that differ by less are the same state."""
+    """λ̄: width of a rate level; rates that differ by less are the same state."""
     rate_levels: int = 20
-    """L: the largest rate is L λ̄; whatever is above counts as that. Not given in the paper."""
+    """L: the largest rate level is L λ̄; higher rates count as that. The paper gives no value."""
     discount: float = 0.99
     """γ."""
     learning_rate: float = 0.1
     """α."""
 
     def __post_init__(self) -> None:
-        """Refuses what cannot converge."""
+        """Rejects settings that cannot converge."""
         if not (self.latency_bound_ms > 0 and self.rate_quantum_tps > 0 and self.rate_levels >= 1):
             raise ValueError(f"need latency_bound_ms > 0, rate_quantum_tps > 0 and rate_levels >= 1, got {self}")
         if not (0 <= self.discount < 1 and 0 < self.learning_rate <= 1):
             raise ValueError(f"need 0 <= discount < 1 and 0 < learning_rate <= 1, got {self}")
 
     def level(self, rate_tps: float) -> int:
-        """The nearest of 0, λ̄, 2 λ̄, ..., L λ̄."""
+        """The nearest of 0, λ̄, 2 λ̄, ..., L λ̄, as a number."""
         return min(self.rate_levels, int(rate_tps / self.rate_quantum_tps + 0.5))
 
     def check_states(self, plain: Mapping[str, Any]) -> None:
-        """Refuses what was learned for other states: the same number would mean another rate."""
+        """Rejects values learned for other states: the same number would mean another rate."""
         quantum, levels = plain["rate_quantum_tps"], plain["rate_levels"]
         if (quantum, levels) != (self.rate_quantum_tps, self.rate_levels):
             mine = f"{self.rate_levels} levels of {self.rate_quantum_tps:g} tuples/s"
             raise ValueError(f"it was learned with {levels} levels of {quantum:g} tuples/s, these are {mine}")
 
     def states(self) -> dict[str, Plain]:
-        """What a level means, to be saved beside what was learned of levels."""
+        """Definition of the rate levels, to be saved with the learned values."""
         return {"rate_quantum_tps": self.rate_quantum_tps, "rate_levels": self.rate_levels}
 
     def cost(self, view: OperatorView, action: int) -> float:
-        """What the period that ends with this view cost, in which this action was taken."""
+        """Cost of the period that ends with this view, after the given action."""
         return period_cost(
             self.weights,
             changed=action != 0,
@@ -72,23 +72,23 @@ class Learner:
 
 @dataclass(frozen=True, slots=True)
 class LearningStep:
-    """Where the operator was when it was looked at last."""
+    """State of the operator at the last view."""
 
     level: int
     replicas: int
 
 
 def action_taken(before: LearningStep, view: OperatorView) -> int | None:
-    """What was really done since: a request may have been refused, or a planner may have done more.
+    """The action that was really done since: a request may have been refused, or a planner may have done more.
 
-    None if it was none of the actions; nothing is learned from that.
+    None if it is not one of the actions; then nothing is learned.
     """
     action = view.replicas - before.replicas
     return action if action in ACTIONS else None
 
 
 def allowed_actions(view: OperatorView) -> list[int]:
-    """𝒜(s), as indices: not below the least, not above the greatest number of replicas."""
+    """𝒜(s), as indices: numbers of replicas within the bounds."""
     return [
         index
         for index, action in enumerate(ACTIONS)
@@ -118,12 +118,12 @@ def forbidden(replicas: int) -> Table:
 
 
 def untried(levels: int, replicas: int) -> Table:
-    """Q(s, a) before anything was learned: 0, and infinite where an action is not allowed."""
+    """Q(s, a) before learning: 0, and infinite where an action is not allowed."""
     return np.broadcast_to(forbidden(replicas), (levels, replicas, len(ACTIONS))).copy()
 
 
 def cheapest(row: Table, actions: list[int]) -> int:
-    """The action of least Q(s, ·), as an index; of equally good ones the first."""
+    """The action of least Q(s, ·), as an index; the first of equally good ones."""
     return min(actions, key=lambda index: (row[index], index))
 
 
@@ -143,17 +143,17 @@ def as_lists(table: Table) -> Any:
 
 
 def as_table(lists: Any) -> Table:
-    """The table that was saved."""
+    """The table from plain lists."""
     table = np.array(lists, dtype=float)
     table[np.isnan(table)] = np.inf
     return table
 
 
 def step_as_list(step: LearningStep | None) -> Plain:
-    """For a journal."""
+    """The step as plain data."""
     return None if step is None else [step.level, step.replicas]
 
 
 def step_from_list(plain: Any) -> LearningStep | None:
-    """The step that was saved."""
+    """The step from plain data."""
     return None if plain is None else LearningStep(*plain)

@@ -12,36 +12,36 @@ from rheostat.policies.contract.policy import Forgetful, Proposal, hold
 from rheostat.policies.contract.policy_views import OperatorView
 
 FEATURES = ("one", "share of the replicas it may have", "utilisation", "input rate by what its most replicas serve")
-"""What is weighed; the last three as the Gymnasium environment observes them."""
+"""Features to be weighted; the last three as the Gymnasium environment observes them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Linear(Forgetful):
-    """One replica more if the sum is above 1, one fewer if it is below -1."""
+    """Adds a replica if the sum is above 1, removes one if it is below -1."""
 
     name: ClassVar[str] = "linear"
 
     coefficients: tuple[float, ...] = (-2.5, 0.0, 5.0, 0.0)
-    """One per feature. By default it scales out above 70 % utilisation and in below 30 %."""
+    """One coefficient per feature. By default it scales out above 70 % utilisation and in below 30 %."""
 
     def __post_init__(self) -> None:
-        """Refuses anything but four numbers; a list is taken, too, since that is what a document has."""
+        """Rejects anything but four numbers; accepts a list, too, as documents contain."""
         object.__setattr__(self, "coefficients", tuple(self.coefficients))
         if len(self.coefficients) != len(FEATURES) or not all(map(isfinite, self.coefficients)):
             raise ValueError(f"need {len(FEATURES)} finite coefficients, got {self.coefficients}")
 
     def leaning(self, replicas: float, utilization: float, rate: float) -> float:
-        """The sum: how much it wants more replicas, or fewer if it is negative."""
+        """The weighted sum: positive for more replicas, negative for fewer."""
         features = (1.0, replicas, utilization, rate)
         return sum(weight * value for weight, value in zip(self.coefficients, features, strict=True))
 
     def step(self, replicas: float, utilization: float, rate: float) -> int:
-        """One more, one fewer, or as many."""
+        """Change of the number of replicas: 1, -1 or 0."""
         leaning = self.leaning(replicas, utilization, rate)
         return (leaning > 1) - (leaning < -1)
 
     def decide(self, view: OperatorView, memory: None) -> tuple[Proposal, None]:
-        """A step, within the bounds."""
+        """Proposes a step, within the bounds."""
         seen = _features(view)
         if seen is None:
             return hold(view, "utilisation, input rate or true rate is not known"), memory

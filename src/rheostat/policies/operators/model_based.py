@@ -34,16 +34,16 @@ from rheostat.policies.operators.period_cost import Weights, known_cost, unknown
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedModel:
-    """What was learned so far."""
+    """Everything learned so far."""
 
     moves: Table
-    """n_{jj'}: how often the rate went from level j to level j'."""
+    """n_{jj'}: number of transitions of the rate from level j to level j'."""
     penalties: Table
     """ĉ_u(s): [rate level, replicas - 1]."""
     values: Table
     """Q(s, a)."""
     before: LearningStep | None = None
-    """The last state; None if it was not known."""
+    """The last state; None if it was unknown."""
     greatest_gain: float = 0.0
     """Largest Q(s_h, 0) - Q(s_h, a) so far."""
 
@@ -63,17 +63,17 @@ class ModelBased(Learner):
     """Full backups per decision; Algorithm 2 does one."""
 
     def __post_init__(self) -> None:
-        """Refuses what cannot converge."""
+        """Rejects settings that cannot converge."""
         Learner.__post_init__(self)
         if self.sweeps < 1:
             raise ValueError(f"need sweeps >= 1, got {self}")
 
     def begin(self) -> LearnedModel | None:
-        """Nothing, not even how many replicas there can be."""
+        """No model, since the number of replicas is unknown."""
         return None
 
     def decide(self, view: OperatorView, memory: LearnedModel | None) -> tuple[Proposal, LearnedModel | None]:
-        """Learns from the last period, backs up the whole table, and takes the best action known."""
+        """Learns from the last period, backs up the whole table, and takes the best known action."""
         if view.input_rate_tps is None or view.latency_ms is None:
             return hold(view, "rate or response time is not known"), memory and replace(memory, before=None)
         model = self._model(view, memory)
@@ -109,7 +109,7 @@ class ModelBased(Learner):
         return replace(model, moves=moves, penalties=monotone(penalties, *place))
 
     def saved(self, memory: LearnedModel | None) -> Plain:
-        """The three tables and where it is."""
+        """The three tables and the last state as plain data."""
         if memory is None:
             return None
         return {
@@ -122,7 +122,7 @@ class ModelBased(Learner):
         }
 
     def loaded(self, plain: Any) -> LearnedModel | None:
-        """What was saved."""
+        """The model from plain data."""
         if plain is None:
             return None
         self.check_states(plain)
@@ -134,7 +134,7 @@ class ModelBased(Learner):
 def transition_estimates(moves: Table) -> Table:
     """P̂_{jj'} = n_{jj'} / Σ_l n_{jl} [EDF_5_2, eq. 2].
 
-    Differs: of a level that was never left nothing is known; it is taken to stay.
+    Differs: a level without observed transitions is assumed to stay.
     """
     left = moves.sum(axis=1, keepdims=True)
     return np.asarray(np.where(left > 0, moves / np.maximum(left, 1.0), np.eye(len(moves))))

@@ -19,17 +19,17 @@ from rheostat.policies.operators.period_cost import Weights, change_price
 
 @dataclass(frozen=True)
 class Oracle(Forgetful):
-    """Knows the rate of one operator in every period to come."""
+    """Policy that knows the rate of one operator in every future period."""
 
     name: ClassVar[str] = "oracle"
 
     rates_tps: tuple[float, ...] = ()
-    """Mean rate in period 0, 1, ...; after the last one it holds."""
+    """Mean rate in period 0, 1, ...; after the last one the policy holds."""
     period_seconds: float = 30.0
     """Period 0 begins at `start_seconds`."""
     start_seconds: float = 0.0
     start_replicas: int = 1
-    """What runs before period 0."""
+    """Replicas before period 0."""
     min_replicas: int = 1
     max_replicas: int = 1
     latency: LatencyModel = MM1(1.0)
@@ -38,10 +38,10 @@ class Oracle(Forgetful):
     """R_max,op."""
     weights: Weights = Weights()
     slowed_by_a_change: float = 0.0
-    """Periods of operators that are too slow because of a change; 0: changes take no time."""
+    """Periods times operators that are too slow because of a change; 0: changes take no time."""
 
     def __post_init__(self) -> None:
-        """Refuses bounds that exclude its own start, and a trace with something in it that is no rate."""
+        """Rejects bounds that exclude the start, and a trace with invalid rates."""
         if not 1 <= self.min_replicas <= self.start_replicas <= self.max_replicas:
             raise ValueError(f"need 1 <= min_replicas <= start_replicas <= max_replicas, got {self}")
         if not (self.period_seconds > 0 and self.latency_bound_ms > 0 and self.slowed_by_a_change >= 0):
@@ -57,21 +57,21 @@ class Oracle(Forgetful):
 
     @property
     def schedule(self) -> tuple[int, ...]:
-        """Replicas in every period."""
+        """Number of replicas in every period."""
         return tuple(self._planned[0])
 
     @property
     def cost(self) -> float:
-        """The least that the whole trace can cost: the sum of EDF's (1) over its periods."""
+        """Least possible cost of the whole trace: the sum of EDF's (1) over its periods."""
         return self._planned[1]
 
     def decide(self, view: OperatorView, memory: None) -> tuple[Proposal, None]:
-        """What the schedule says for the period that begins now."""
+        """The replicas that the schedule gives for the period that begins now."""
         period = floor((view.at_seconds - self.start_seconds) / self.period_seconds + 1e-9)
         if view.input_rate_tps is None:
             return hold(view, "the operator is not seen: it may not be running"), memory
         if not 0 <= period < len(self.rates_tps):
-            return hold(view, "the trace does not say"), memory
+            return hold(view, "the trace does not cover this period"), memory
         wanted = view.within_bounds(self.schedule[period])
         if wanted == view.replicas:
             return hold(view, f"{wanted} replicas are best in period {period}"), memory

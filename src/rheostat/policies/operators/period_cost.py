@@ -11,7 +11,7 @@ from rheostat.model.quality.objective import weight_mistakes
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much reconfigurations, slow answers and resources matter; they sum to 1."""
+    """Weights of reconfigurations, slow responses and resources; they sum to 1."""
 
     reconfiguration: float = 0.2
     """w_rcf."""
@@ -21,7 +21,7 @@ class Weights:
     """w_res."""
 
     def __post_init__(self) -> None:
-        """Refuses weights that are none, or do not sum to 1."""
+        """Rejects invalid weights, and weights that do not sum to 1."""
         named = {
             "reconfiguration": self.reconfiguration,
             "performance": self.performance,
@@ -32,7 +32,7 @@ class Weights:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """From what a document or a command line has; those that are not given are as usual."""
+        """Weights from a document or a command line; those not given have their defaults."""
         names = [field.name for field in fields(cls)]
         found = []
         for name, value in given.items():
@@ -51,18 +51,18 @@ def period_cost(weights: Weights, *, changed: bool, too_slow: bool, share_of_rep
 
 
 def known_cost(weights: Weights, *, changed: bool, share_of_replicas: float) -> float:
-    """c_k(s, a): what is known before the period, the rest c_u(s') is the performance term [EDF, eq. 4]."""
+    """c_k(s, a): the part known before the period; the rest c_u(s') is the performance term [EDF, eq. 4]."""
     return weights.reconfiguration * changed + weights.resources * share_of_replicas
 
 
 def change_price(weights: Weights, slowed: float) -> float:
-    """What a change costs in all: w_rcf, and w_perf for every period of an operator that it makes too slow.
+    """Total price of a change: w_rcf, and w_perf for every period of an operator that it makes too slow.
 
-    EDF's (1) has both terms; that the second follows from the first is left to be learned there.
+    EDF's (1) has both terms; there the learner has to find out that the second follows from the first.
     """
     return weights.reconfiguration + weights.performance * slowed
 
 
 def unknown_cost(weights: Weights, cost: float, *, changed: bool, share_of_replicas: float) -> float:
-    """c_u,i = c_i - c_k(s, a): what the period cost beyond what was known [EDF_5_2, eq. 3]."""
+    """c_u,i = c_i - c_k(s, a): the cost of the period beyond the known part [EDF_5_2, eq. 3]."""
     return cost - known_cost(weights, changed=changed, share_of_replicas=share_of_replicas)

@@ -22,7 +22,7 @@ from rheostat.policies.operators.forecast import Trend
 from rheostat.policies.operators.period_cost import Weights, change_price
 
 FARTHEST_PERIODS = 240
-"""Nothing is forecast for longer."""
+"""Greatest forecast horizon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +35,20 @@ class Predictive:
     latency_bound_ms: float = 250.0
     """R_max,op."""
     latency: LatencyModel | None = None
-    """R(load of a replica), where it was calibrated; None: an M/M/1 queue with the measured true rate."""
+    """R(load of a replica), if it was calibrated; None: an M/M/1 queue with the measured true rate."""
     slowed_by_a_change: float = 1.0
-    """Periods of operators that are too slow because of a change: its own one, or all, if everything is restarted."""
+    """Periods times operators that are too slow because of a change: only its own, or all if everything restarts."""
     horizon_periods: int = 20
-    """How far it looks at least; farther where a replica fewer needs longer to pay for a change."""
+    """Least horizon; longer where one replica fewer needs longer to pay for a change."""
     smoothing: float | None = None
-    """How quickly the level follows the rate; None: an average over the periods in which a change pays for itself."""
+    """Weight of a new rate in the level; None: an average over the periods in which a change pays for itself."""
     trend_smoothing: float = 0.1
-    """How quickly the slope follows the level."""
+    """Weight of the level's change in the slope."""
     damping: float = 0.9
-    """What is left of a trend after a period."""
+    """Share of a trend that is left after a period."""
 
     def __post_init__(self) -> None:
-        """Refuses settings that look nowhere."""
+        """Rejects settings without a horizon or a valid smoothing."""
         if not self.latency_bound_ms > 0 or self.horizon_periods < 1 or not self.slowed_by_a_change >= 0:
             raise ValueError(f"need latency_bound_ms > 0, horizon_periods >= 1, slowed_by_a_change >= 0, got {self}")
         smoothing = 1.0 if self.smoothing is None else self.smoothing
@@ -56,11 +56,11 @@ class Predictive:
             raise ValueError(f"need 0 < smoothing <= 1, 0 < trend_smoothing <= 1, 0 <= damping <= 1, got {self}")
 
     def begin(self) -> Trend | None:
-        """Nothing was seen."""
+        """No trend before the first rate."""
         return None
 
     def decide(self, view: OperatorView, memory: Trend | None) -> tuple[Proposal, Trend | None]:
-        """The first step of the cheapest plan for the forecast."""
+        """Proposes the first step of the cheapest plan for the forecast."""
         rate = view.input_rate_tps
         if rate is None:
             return hold(view, "the rate is not known"), memory
@@ -77,14 +77,14 @@ class Predictive:
         return MM1(view.true_rate_tps) if view.true_rate_tps else None
 
     def _pays_after(self, view: OperatorView) -> int:
-        """Periods after which a replica fewer has paid for the change, at least one."""
+        """Periods after which one replica fewer has paid for the change, at least one."""
         price = change_price(self.weights, self.slowed_by_a_change)
         saved = self.weights.resources / max(view.max_replicas, view.replicas)
         return max(1, min(ceil(price / saved), FARTHEST_PERIODS)) if saved > 0 else FARTHEST_PERIODS
 
     def _proposal(self, view: OperatorView, latency: LatencyModel, trend: Trend) -> Proposal:
         most = max(view.max_replicas, view.replicas)
-        # Twice as far as a replica fewer needs to pay for the change, so that it can be worth it.
+        # Twice the time in which one replica fewer pays for the change, so that the change can be worth it.
         horizon = min(max(self.horizon_periods, 2 * self._pays_after(view)), FARTHEST_PERIODS)
         forecast = trend.ahead(horizon, self.damping)
         quick = quick_load(latency, self.latency_bound_ms)
@@ -92,7 +92,7 @@ class Predictive:
         staying = schedule_cost(costs, 0.0, view.replicas, [view.replicas] * len(forecast))
         allowed = np.full(most, np.inf)
         allowed[view.min_replicas - 1 : view.max_replicas] = 0.0
-        # Staying is always possible, even if the bounds were moved.
+        # Staying is always possible, even if the bounds have changed.
         allowed[view.replicas - 1] = 0.0
         price = change_price(self.weights, self.slowed_by_a_change)
         plan, cost = least_cost_schedule(costs + allowed, price, view.replicas)
@@ -105,9 +105,9 @@ class Predictive:
         return Proposal(plan[0], min(1.0, max(0.0, 1 - cost / staying)), f"{told}; saves {staying - cost:.3g}")
 
     def saved(self, memory: Trend | None) -> Plain:
-        """Where the rate is and where it is heading."""
+        """The trend as plain data."""
         return None if memory is None else plain_fields(memory)
 
     def loaded(self, plain: Any) -> Trend | None:
-        """What was saved."""
+        """The trend from plain data."""
         return None if plain is None else Trend(**plain)

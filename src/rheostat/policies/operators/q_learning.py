@@ -25,18 +25,18 @@ from rheostat.policies.operators.learner import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QMemory:
-    """What was learned so far."""
+    """Everything learned so far."""
 
     values: Table | None = None
     """Q(s, a); None until the number of replicas is known."""
     before: LearningStep | None = None
-    """The last state; None if it was not known."""
+    """The last state; None if it was unknown."""
     steps: int = 0
-    """Decisions so far: the source of chance."""
+    """Number of decisions so far, from which random numbers are derived."""
     greatest_gain: float = 0.0
     """Largest Q(s_h, 0) - Q(s_h, a) so far."""
     asked: int = 0
-    """The action that was chosen in the last state."""
+    """The action chosen in the last state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,13 @@ class QLearning(Learner):
     exploration: float = 0.05
     """ε: share of the decisions that are random."""
     books_refused: bool = True
-    """Whether an action counts as taken although it was refused, as Algorithm 1 says literally: the agent updates what
-    it chose. Else what was really done counts, and an action that is always refused stays as promising as untried."""
+    """Whether a refused action counts as taken, as Algorithm 1 says literally: the agent updates the action it
+    chose. Otherwise only the action really done counts, and one that is always refused stays as promising as an
+    untried one."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuses what cannot converge."""
+        """Rejects settings that cannot converge."""
         Learner.__post_init__(self)
         if not 0 <= self.exploration <= 1:
             raise ValueError(f"need 0 <= exploration <= 1, got {self}")
@@ -63,7 +64,7 @@ class QLearning(Learner):
         return QMemory()
 
     def decide(self, view: OperatorView, memory: QMemory) -> tuple[Proposal, QMemory]:
-        """Learns from what the last period cost, then takes the best action known, or now and then any."""
+        """Learns from the cost of the last period, then takes the best known action, or sometimes a random one."""
         if view.input_rate_tps is None or view.latency_ms is None:
             return hold(view, "rate or response time is not known"), replace(memory, before=None)
         values = self._values(view, memory)
@@ -82,7 +83,7 @@ class QLearning(Learner):
         return proposal, QMemory(values, here, memory.steps + 1, greatest, ACTIONS[chosen])
 
     def _action(self, memory: QMemory, before: LearningStep, view: OperatorView) -> int | None:
-        """The one to learn of. One that was asked for and another one done, by a planner say, is none."""
+        """The action to learn from; None if another action was done than requested, for example by a planner."""
         done = action_taken(before, view)
         return memory.asked if self.books_refused and done == 0 else done
 
@@ -104,7 +105,7 @@ class QLearning(Learner):
         return learned
 
     def saved(self, memory: QMemory) -> Plain:
-        """The table and where it is."""
+        """The table and the last state as plain data."""
         return {
             **self.states(),
             "values": None if memory.values is None else as_lists(memory.values),
@@ -115,7 +116,7 @@ class QLearning(Learner):
         }
 
     def loaded(self, plain: Any) -> QMemory:
-        """What was saved."""
+        """The memory from plain data."""
         self.check_states(plain)
         values = None if plain["values"] is None else as_table(plain["values"])
         return QMemory(values, step_from_list(plain["before"]), plain["steps"], plain["greatest_gain"], plain["asked"])

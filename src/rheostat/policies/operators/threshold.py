@@ -14,17 +14,17 @@ from rheostat.policies.contract.policy_views import OperatorView
 
 @dataclass(frozen=True, slots=True)
 class Threshold(Forgetful):
-    """Keeps every replica below a utilization, with as few of them as that takes."""
+    """Keeps every replica below a utilization, with the fewest replicas."""
 
     name: ClassVar[str] = "threshold"
 
     scale_out: float = 0.7
-    """U_s-out (S_s-out in E2DF): a replica that is busier is overloaded."""
+    """U_s-out (S_s-out in E2DF): a replica above this utilization is overloaded."""
     slack: float = 0.75
     """c: after a scale-in the mean utilization must stay below this share of `scale_out`."""
 
     def __post_init__(self) -> None:
-        """Refuses thresholds that cannot settle: with c >= 1 a scale-in could call for a scale-out at once."""
+        """Rejects thresholds that would oscillate: with c >= 1 a scale-in could cause a scale-out at once."""
         if not 0 < self.scale_out < 1 or not 0 < self.slack < 1:
             raise ValueError(f"need 0 < scale_out < 1 and 0 < slack < 1, got {self}")
 
@@ -38,7 +38,9 @@ class Threshold(Forgetful):
         busiest = max(view.utilizations)
         if is_overloaded(view.utilizations, self.scale_out):
             if view.replicas >= view.max_replicas:
-                return hold(view, f"a replica is {busiest:.0%} busy, but there are {view.replicas} already")
+                return hold(
+                    view, f"a replica is {busiest:.0%} busy, but the limit of {view.max_replicas} replicas is reached"
+                )
             reason = f"a replica is {busiest:.0%} busy, more than {self.scale_out:.0%}"
             return Proposal(view.within_bounds(view.replicas + 1), scale_out_score(busiest, self.scale_out), reason)
         if view.replicas > view.min_replicas and is_underloaded(view.utilizations, self.scale_out, self.slack):
@@ -55,7 +57,7 @@ def is_overloaded(utilizations: Sequence[float], scale_out: float) -> bool:
 
 
 def utilization_of_the_rest(utilizations: Sequence[float]) -> float:
-    """Σ_r U_r / (n - 1): how busy n - 1 replicas would be; the last one has no rest."""
+    """Σ_r U_r / (n - 1): utilization of n - 1 replicas; undefined for the last one."""
     if len(utilizations) < 2:
         raise ValueError(f"one replica of {len(utilizations)} cannot be spared")
     return sum(utilizations) / (len(utilizations) - 1)

@@ -13,25 +13,25 @@ from rheostat.policies.contract.policy import Forgetful, Proposal, hold
 from rheostat.policies.contract.policy_views import ApplicationView, OperatorView
 
 TOLERANCE = 1e-9
-"""ceil(3 * 0.2 / 0.6) is 2 in floating point; a replica is not added for a rounding error."""
+"""Tolerance in rounding up: ceil(3 * 0.2 / 0.6) is 2 in floating point, and a rounding error must add no replica."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrueRate(Forgetful):
-    """As many replicas as the rates of the sources call for."""
+    """Gives every operator as many replicas as the rates of the sources require."""
 
     name: ClassVar[str] = "true-rate"
 
     utilization: float = 0.8
-    """How busy a replica should be. DS2 itself takes 1, at which a queue never empties."""
+    """Target utilization of a replica. DS2 itself takes 1, at which a queue never empties."""
 
     def __post_init__(self) -> None:
-        """Refuses a share that is none."""
+        """Rejects an invalid share."""
         if not 0 < self.utilization <= 1:
             raise ValueError(f"need 0 < utilization <= 1, got {self.utilization}")
 
     def decide_all(self, view: ApplicationView, memory: None) -> tuple[dict[str, Proposal], None]:
-        """Every operator from the rates that will arrive once all are as wanted."""
+        """A proposal for every operator, from the rates that will arrive once all are scaled as wanted."""
         rates = target_rates(view)
         return {each.operator: self._proposal(each, rates[each.operator]) for each in view.operators}, memory
 
@@ -46,9 +46,9 @@ class TrueRate(Forgetful):
 
 
 def target_rates(view: ApplicationView) -> dict[str, float | None]:
-    """What every operator will receive if all before it keep up; None if a source before it is not known.
+    """Rate that every operator will receive if all before it keep up; None if a source's rate is unknown.
 
-    A source is an operator that no stream leads to; what arrives there is what the world sends.
+    A source is an operator without input streams; its rate is the external one.
     """
     inputs: dict[str, list[tuple[str, float]]] = {each.operator: [] for each in view.operators}
     for source, target, factor in view.selectivities:
@@ -71,7 +71,7 @@ def _sum_of(streams: list[tuple[str, float]], rates: Mapping[str, float | None])
 
 
 def replicas_for(rate_tps: float, each_tps: float) -> int:
-    """How many replicas that take `each_tps` carry a rate; at least 1.
+    """Number of replicas that carry a rate if each takes `each_tps`; at least 1.
 
     >>> replicas_for(0.6, 0.2), replicas_for(100, 30), replicas_for(0, 30)
     (3, 4, 1)
@@ -82,5 +82,5 @@ def replicas_for(rate_tps: float, each_tps: float) -> int:
 
 
 def distance(replicas: int, wanted: int) -> float:
-    """How far apart two numbers of replicas are, from 0 to 1: the score of a leap."""
+    """Relative distance of two numbers of replicas, from 0 to 1: the score of a larger step."""
     return abs(wanted - replicas) / max(wanted, replicas)

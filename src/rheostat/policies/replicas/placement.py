@@ -9,7 +9,7 @@ from rheostat.policies.contract.policy_views import NodeView
 
 
 class Placement(Protocol):
-    """Chooses among nodes."""
+    """Choice of a node for a new replica."""
 
     name: ClassVar[str]
 
@@ -29,7 +29,7 @@ class NearerIsLikelier:
     name: ClassVar[str] = "nearer-is-likelier"
 
     def target(self, nodes: Sequence[NodeView], random: Random) -> str | None:
-        """One of those with room."""
+        """A random node among those with room."""
         near = sorted((node for node in nodes if node.room > 0), key=lambda node: (node.delay_ms, node.name))
         if not near:
             return None
@@ -38,12 +38,12 @@ class NearerIsLikelier:
 
 @dataclass(frozen=True, slots=True)
 class LeastUsed:
-    """The least utilized node of the region [E2DF 4.2]; where nothing is known of it, the emptiest."""
+    """The least utilized node of the region [E2DF 4.2]; if no utilization is known, the one with most room."""
 
     name: ClassVar[str] = "least-used"
 
     def target(self, nodes: Sequence[NodeView], random: Random) -> str | None:  # noqa: ARG002 - no chance in it
-        """Of equals, the one with the most room, then by name."""
+        """The least utilized node; among equals that with most room, then by name."""
         roomy = [node for node in nodes if node.room > 0]
         best = min(roomy, key=lambda node: (_or_busy(node.utilization), -node.room, node.name), default=None)
         return best.name if best else None
@@ -51,15 +51,15 @@ class LeastUsed:
 
 @dataclass(frozen=True, slots=True)
 class StayTogether:
-    """Where most of the operator is already: the fewest tasks are relocated, on the fewest nodes [Elastic Storm IV.C].
+    """The node with most of the operator's replicas: fewest tasks move, on the fewest nodes [Elastic Storm IV.C].
 
-    A replica that comes where its siblings are takes over tasks without any state crossing the network.
+    A replica on a node with others of its operator takes over tasks without any state crossing the network.
     """
 
     name: ClassVar[str] = "stay-together"
 
     def target(self, nodes: Sequence[NodeView], random: Random) -> str | None:  # noqa: ARG002 - no chance in it
-        """Of equals, the nearest, then by name."""
+        """The node with most replicas; among equals the nearest, then by name."""
         roomy = [node for node in nodes if node.room > 0]
         best = min(roomy, key=lambda node: (-node.held, node.delay_ms, node.name), default=None)
         return best.name if best else None

@@ -10,7 +10,7 @@ from rheostat.policies.contract.policy_views import known
 
 @dataclass(frozen=True, slots=True)
 class ReplicaView:
-    """A replica as its manager sees it."""
+    """View of a replica, for its manager."""
 
     node: str
     utilization: float | None = None
@@ -19,13 +19,13 @@ class ReplicaView:
     """U_h of the node it runs on."""
 
     def __post_init__(self) -> None:
-        """Takes unusable figures for unknown."""
+        """Makes unusable figures unknown."""
         object.__setattr__(self, "utilization", known(self.utilization))
         object.__setattr__(self, "node_utilization", known(self.node_utilization))
 
 
 class VictimChoice(Protocol):
-    """Chooses among the replicas of one operator."""
+    """Choice of the replica to stop, among those of one operator."""
 
     name: ClassVar[str]
 
@@ -36,39 +36,39 @@ class VictimChoice(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OnTheMostUsedNode:
-    """The replica on the node with the highest utilization: it relieves who needs it most [EDF 5]."""
+    """The replica on the node with the highest utilization, to relieve that node [EDF 5]."""
 
     name: ClassVar[str] = "most-used-node"
 
     def victim(self, replicas: Sequence[ReplicaView], random: Random) -> str:  # noqa: ARG002 - no chance in it
-        """Of equals, the last by name."""
+        """The node with the highest utilization; among equals the last by name."""
         return max(replicas, key=lambda replica: (_or_nothing(replica.node_utilization), replica.node)).node
 
 
 @dataclass(frozen=True, slots=True)
 class OneOfTheTwoBusiest:
-    """At random one of the two replicas with the highest utilization [E2DF 4.2]."""
+    """A random one of the two replicas with the highest utilization [E2DF 4.2]."""
 
     name: ClassVar[str] = "two-busiest"
 
     def victim(self, replicas: Sequence[ReplicaView], random: Random) -> str:
-        """Of equals, the last by name."""
+        """One of the two busiest; among equals the last by name."""
         ranked = sorted(replicas, key=lambda replica: (_or_nothing(replica.utilization), replica.node))
         return random.choice(ranked[-2:]).node
 
 
 @dataclass(frozen=True, slots=True)
 class FewestMoved:
-    """From the node that has fewest of the operator: little state moves, and a node may become free [Elastic Storm]."""
+    """A replica on the node with fewest of the operator: little state moves, a node may become free [Elastic Storm]."""
 
     name: ClassVar[str] = "fewest-moved"
 
     def victim(self, replicas: Sequence[ReplicaView], random: Random) -> str:  # noqa: ARG002 - no chance in it
-        """Of equals, the last by name."""
+        """The node with fewest replicas; among equals the last by name."""
         held = [replica.node for replica in replicas]
         return max(held, key=lambda node: (-held.count(node), node))
 
 
 def _or_nothing(utilization: float | None) -> float:
-    """What is not known is not called busy."""
+    """The utilization, or -1 if unknown, so that unknown replicas are not taken for busy."""
     return -1.0 if utilization is None else utilization

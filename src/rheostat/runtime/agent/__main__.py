@@ -29,7 +29,7 @@ from rheostat.runtime.nodes.remote_node import PEER_HEADER
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.query.schema_discovery import discover
+from rheostat.runtime.query.schema_discovery import discover_columns
 from rheostat.runtime.spark.session import create_session, has_ended
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
@@ -69,7 +69,7 @@ def main() -> None:
     def columns(text: str) -> dict[str, Columns]:
         place = chosen.root / "nodes" / chosen.node / "application.yaml"
         place.write_text(text)
-        return discover(spark, read_application(place))
+        return discover_columns(spark, read_application(place))
 
     outpost = HostManagers(node, chosen.root)
     warm = threading.Event()

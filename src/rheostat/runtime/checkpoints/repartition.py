@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from rheostat.errors import CannotMove
 from rheostat.runtime.checkpoints.capabilities import StateWay, require
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint
-from rheostat.runtime.spark.private_api import private, quiet_session, runs_on, uri
+from rheostat.runtime.spark.private_api import non_adaptive_session, private, runs_on, uri
 
 Replay = Callable[[], None]
 """Runs the query just until its uncommitted batch is committed, and stops it: `trigger(once=True)`."""
@@ -52,4 +52,6 @@ def _settle(spark: SparkSession, checkpoint: Checkpoint, replay: Replay | None) 
 
 
 def _repartition(spark: SparkSession, checkpoint: Checkpoint, partitions: int) -> None:
-    private(quiet_session(spark), "_streamingCheckpointManager").repartition(uri(checkpoint.path), partitions, True)
+    private(non_adaptive_session(spark), "_streamingCheckpointManager").repartition(
+        uri(checkpoint.path), partitions, True
+    )

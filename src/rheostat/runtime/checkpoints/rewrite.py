@@ -30,7 +30,7 @@ from rheostat.runtime.checkpoints.checkpoint import Checkpoint, copy_skeleton
 from rheostat.runtime.checkpoints.log_entries import NO_OFFSET, CommittedBatch, PlannedBatch
 from rheostat.runtime.checkpoints.state_keys import PARTITION_KEY, Key, among
 from rheostat.runtime.checkpoints.state_rows import Parent, Source, key_fields, source_at, state_rows
-from rheostat.runtime.spark.private_api import private, quiet_session, uri
+from rheostat.runtime.spark.private_api import non_adaptive_session, private, uri
 
 EditOffset = Callable[[int, Sequence[str | None]], str]
 """(number of the source, its offset in every parent, None where the parent has none) -> its offset in the child."""
@@ -90,7 +90,7 @@ def rebuild(spark: SparkSession, child: Child, parents: Sequence[Parent], key: K
     for number in (batch - 1, batch):
         Checkpoint(child.target).plan(replace(entry, number=number))
     clock.append(perf_counter())
-    _Rewrite(quiet_session(spark), child, sources, key).run(primary, batch)
+    _Rewrite(non_adaptive_session(spark), child, sources, key).run(primary, batch)
     clock.append(perf_counter())
     highest = max(source.committed.next_watermark_ms for source in sources)
     watermark_ms = highest if child.watermark_ms is None else child.watermark_ms

@@ -8,7 +8,7 @@ from rheostat.errors import CannotMove
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint, settled_batch
 from rheostat.runtime.checkpoints.log_entries import CommittedBatch, PlannedBatch
 from rheostat.runtime.checkpoints.state_keys import PARTITION_KEY, Key
-from rheostat.runtime.spark.private_api import quiet_session, uri
+from rheostat.runtime.spark.private_api import non_adaptive_session, uri
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def group_sizes(spark: SparkSession, parent: Parent, key: Key) -> dict[int, int]
     source = source_at(parent)
     if source is None:
         return {}
-    session, sizes = quiet_session(spark), dict[int, int]()
+    session, sizes = non_adaptive_session(spark), dict[int, int]()
     for operator in source.checkpoint.operators():
         for store in operator.stores:
             rows = state_rows(session, source, str(operator.number), store)

@@ -12,13 +12,13 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 SHORTEST_SLEEP_SECONDS = 0.001
-"""Less is put on the bill instead: a sleep is never shorter than the system's timer allows, whatever is asked for."""
+"""Shortest sleep; less is added to the debt instead, since the system's timer cannot sleep any shorter."""
 
 
 class Bill:
-    """Time that is owed for rows and not yet slept.
+    """Service time that is owed for rows and was not slept yet.
 
-    Sleeping too long is credited to the rows that follow, so that the mean is exact however small the batches are.
+    Sleeping too long is credited to the following rows, so that the mean is exact however small the batches are.
     """
 
     __slots__ = ("owed_seconds",)
@@ -27,21 +27,21 @@ class Bill:
         self.owed_seconds = 0.0
 
     def charge(self, rows: int, milliseconds: float) -> float:
-        """Adds the service of some rows; returns how long to sleep now."""
+        """Adds the service time of some rows; returns how many seconds to sleep now."""
         self.owed_seconds += rows * milliseconds / 1000
         return self.owed_seconds if self.owed_seconds >= SHORTEST_SLEEP_SECONDS else 0.0
 
-    def paid(self, seconds: float) -> None:
-        """Takes off what was really slept."""
+    def pay(self, seconds: float) -> None:
+        """Subtracts the time that was really slept."""
         self.owed_seconds -= seconds
 
 
 _BILL = Bill()
-"""One per worker process: Spark uses its workers again, so that the rest of a batch is paid with the next."""
+"""One per worker process: Spark reuses its workers, so the rest of a batch is slept with the next."""
 
 
 def with_service_time(frame: DataFrame, milliseconds: float) -> DataFrame:
-    """The same rows, after `milliseconds` for each, in every partition by itself.
+    """The same rows, delayed by `milliseconds` each, separately in every partition.
 
     0 changes nothing and costs nothing. A watermark stays: it is part of the schema.
     """
@@ -58,5 +58,5 @@ def _served(milliseconds: float, batches: Iterator[pa.RecordBatch]) -> Iterator[
         if wanted:
             begin = time.perf_counter()
             time.sleep(wanted)
-            _BILL.paid(time.perf_counter() - begin)
+            _BILL.pay(time.perf_counter() - begin)
         yield batch

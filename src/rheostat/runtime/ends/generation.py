@@ -11,27 +11,27 @@ from rheostat.runtime.ends.pace import CATCH_UP_SECONDS, Pace, PaceLimits, limit
 from rheostat.runtime.ends.seeded_random import Draw
 
 Generator = Callable[[Draw], tuple[Any, ...]]
-"""A pure function of a row's index (and event time): the values of its columns."""
+"""Pure function from a row's index (and event time) to the values of its columns."""
 
 ORIGIN_US = 1_704_067_200_000_000
-"""2024-01-01 00:00:00 UTC: when the event time of a generated stream begins, unless told otherwise."""
+"""2024-01-01 00:00:00 UTC: default start of the event time of a generated stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clockwork:
-    """How event time follows the curve."""
+    """Relation between event time and the time of the curve."""
 
     origin_us: int = ORIGIN_US
     """Event time at the start, microseconds since 1970."""
     speed_up: float = 1.0
     """Seconds of event time per second of the curve."""
     step_us: int = 1_000
-    """Event times are multiples of this: a millisecond is what Spark's watermark knows."""
+    """Unit of event times: Spark's watermark works in milliseconds."""
     closing_gap_seconds: float = 0.0
-    """So much later than its turn is the last row of a source that ends: it can move watermarks past all windows."""
+    """Delay of the last row of a source that ends, so that it moves watermarks past all windows."""
 
     def time_of(self, seconds: float, *, is_last: bool) -> int:
-        """Event time of a row that is there after so many seconds, in microseconds."""
+        """Event time in microseconds of a row that is due after this many seconds."""
         since = 1e6 * (self.speed_up * seconds + (self.closing_gap_seconds if is_last else 0.0))
         return self.origin_us + floor(since / self.step_us) * self.step_us
 
@@ -48,25 +48,25 @@ class Generation:
     """None: rows have no event time."""
 
     def __post_init__(self) -> None:
-        """Refuses a stream that is there at once and has no end."""
+        """Rejects a stream without a pace and without an end."""
         if self.limits.pace is Pace.ALL and not isfinite(self.end) and self.limits.rows_per_batch is None:
             raise ValueError("everything at once needs an end: give a total or rows_per_batch")
 
     @property
     def end(self) -> float:
-        """Rows in all."""
+        """Total number of rows."""
         total = self.curve.total
         bound = floor(total + 1e-9) if isfinite(total) else total
         return bound if self.limits.total is None else min(bound, self.limits.total)
 
     def available(self, elapsed_seconds: float, start: int) -> int:
-        """Rows that are there; `start` are done."""
+        """Number of rows that are due; `start` of them are done."""
         if self.limits.pace is Pace.CLOCK:
             return int(min(self.end, self.curve.rows_after(elapsed_seconds)))
         return int(self.end) if isfinite(self.end) else start + (self.limits.rows_per_batch or 0)
 
     def reachable(self, elapsed_seconds: float, start: int) -> int:
-        """Rows that a batch may reach that begins at `start`: of what is there, what was due soon after its first."""
+        """Last row that a batch starting at `start` may include: due, and due soon after its first row."""
         there = self.available(elapsed_seconds, start)
         if self.limits.pace is not Pace.CLOCK or there <= start:
             return there
@@ -85,7 +85,7 @@ class Generation:
 
 
 def generation_of(options: dict[str, str]) -> Generation:
-    """A stream from the options of a data source."""
+    """The generated stream for the options of a data source."""
     clockwork = Clockwork(
         int(options.get("origin_us", str(ORIGIN_US))),
         float(options.get("speed_up", "1")),
@@ -93,7 +93,7 @@ def generation_of(options: dict[str, str]) -> Generation:
         float(options.get("closing_gap_seconds", "0")),
     )
     return Generation(
-        imported(options["rows"]),
+        import_object(options["rows"]),
         parse_curve(options["curve"]),
         limits_of(options),
         int(options.get("seed", "0")),
@@ -101,8 +101,8 @@ def generation_of(options: dict[str, str]) -> Generation:
     )
 
 
-def imported(path: str) -> Any:
-    """What an import path `package.module:name` stands for."""
+def import_object(path: str) -> Any:
+    """The object at an import path `package.module:name`."""
     module, _, name = path.partition(":")
     if not (module and name):
         raise ValueError(f"write package.module:function, got {path!r}")

@@ -11,28 +11,28 @@ batch for all operators downstream, since rows that are written at once are read
 
 
 class Pace(StrEnum):
-    """What decides that a row is there."""
+    """Rules for when a row is due."""
 
     CLOCK = "clock"
-    """The wall clock since the first start of the query."""
+    """Due by the wall clock since the first start of the query."""
     ALL = "all"
-    """Everything is there at once: for tests, and for throughput at saturation."""
+    """All rows are due at once: for tests, and for throughput at saturation."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaceLimits:
-    """What every source of this package can be told."""
+    """Settings common to all sources of this package."""
 
     pace: Pace = Pace.CLOCK
     rows_per_batch: int | None = None
-    """At most so many rows in a batch; None: all that are there."""
+    """Greatest number of rows in a batch; None: no limit."""
     replicas: int = 1
-    """Input partitions of a batch; rows are in order within each, and from one to the next."""
+    """Number of input partitions of a batch; rows are ordered within each, and from one to the next."""
     total: int | None = None
-    """The source ends after so many rows; None: it does not end."""
+    """Number of rows after which the source ends; None: it does not end."""
 
     def __post_init__(self) -> None:
-        """Refuses limits that let nothing through."""
+        """Rejects limits that permit no rows."""
         if self.replicas < 1:
             raise ValueError(f"a batch has at least one partition, got {self.replicas}")
         if self.rows_per_batch is not None and self.rows_per_batch < 1:
@@ -42,7 +42,7 @@ class PaceLimits:
 
 
 def limits_of(options: dict[str, str]) -> PaceLimits:
-    """Limits from the options of a data source; 0 and absent mean no limit."""
+    """Limits from the options of a data source; 0 or a missing option mean no limit."""
     return PaceLimits(
         Pace(options.get("pace", Pace.CLOCK)),
         int(options.get("rows_per_batch", "0")) or None,
@@ -51,14 +51,14 @@ def limits_of(options: dict[str, str]) -> PaceLimits:
     )
 
 
-def next_row(start: int, available: int, max_rows: int | None) -> int:
-    """Where a batch ends that begins at `start`: never before it, whatever the clock says."""
+def batch_end(start: int, available: int, max_rows: int | None) -> int:
+    """Row at which a batch ends that starts at `start`: never before it, even if the clock goes back."""
     end = available if max_rows is None else min(available, start + max_rows)
     return max(start, end)
 
 
 def even_parts(start: int, end: int, parts: int) -> Iterator[tuple[int, int]]:
-    """[start, end) in at most so many neighbouring, non-empty ranges whose lengths differ by one at most."""
+    """[start, end) in at most `parts` neighbouring, non-empty ranges whose lengths differ by at most one."""
     rows = end - start
     cuts = [start + rows * part // parts for part in range(parts + 1)]
     return ((low, high) for low, high in pairwise(cuts) if low < high)

@@ -17,11 +17,11 @@ from rheostat.runtime.ends.seeded_random import Draw
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """How far a replay has come: an offset."""
+    """Position of a replay: its offset."""
 
     place: Place
     rows: int
-    """Recorded rows done."""
+    """Number of recorded rows done."""
     clock_us: int
     """Event time reached."""
     base_us: int
@@ -30,7 +30,7 @@ class Spot:
     """Wall-clock time of the first start, to which the base belongs."""
 
     def to_document(self) -> dict[str, Any]:
-        """As JSON."""
+        """The position as a JSON document."""
         return {
             "file": self.place.file,
             "at": self.place.at,
@@ -42,14 +42,14 @@ class Spot:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Self:
-        """What `to_document` wrote."""
+        """The position from a JSON document."""
         rest = {name: document[name] for name in ("rows", "clock_us", "base_us", "started_ms")}
         return cls(Place(document["file"], document["at"]), **rest)
 
 
 @dataclass(frozen=True, slots=True)
 class PlaybackStretch:
-    """Neighbouring rows of a recording."""
+    """Consecutive rows of a recording."""
 
     spot: Spot
     rows: int
@@ -57,7 +57,7 @@ class PlaybackStretch:
 
 @dataclass(frozen=True, slots=True)
 class Playback:
-    """A recording played at a speed. `limits.total` and `limits.rows_per_batch` count recorded rows."""
+    """Recording played at a speed. `limits.total` and `limits.rows_per_batch` count recorded rows."""
 
     recording: RecordedFiles
     limits: PaceLimits
@@ -67,17 +67,17 @@ class Playback:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuses to stand still."""
+        """Rejects a speed of 0 and less than one copy."""
         if self.speed_up <= 0 or self.copies < 1:
             raise ValueError(f"need a speed above 0 and at least one copy, got {self.speed_up} and {self.copies}")
 
     def beginning(self, now_ms: int) -> Spot:
-        """Before the first row; the first row with a time says where event time begins."""
+        """The position before the first row; event time starts at the first row with a time."""
         base = next((time for _, time in self.recording.times(Place()) if time is not None), 0)
         return Spot(Place(), 0, base, base, now_ms)
 
     def advance(self, spot: Spot, now_ms: int, max_rows: int | None = None) -> Spot:
-        """How far a batch goes that begins at `spot`."""
+        """The position at which a batch ends that starts at `spot`."""
         due_us = spot.base_us + round((now_ms - spot.started_ms) * 1000 * self.speed_up)
         ends = [
             end for end in (self.limits.total, None if max_rows is None else spot.rows + max_rows) if end is not None
@@ -94,7 +94,7 @@ class Playback:
         return reached
 
     def stretches(self, start: Spot, end: Spot) -> list[PlaybackStretch]:
-        """The rows between two spots, in as many parts as there are replicas."""
+        """The rows between two positions, in as many parts as there are replicas."""
         parts = list(even_parts(start.rows, end.rows, self.limits.replicas))
         cuts = {low for low, _ in parts}
         spots = {start.rows: start}
@@ -106,7 +106,7 @@ class Playback:
         return [PlaybackStretch(spots[low], high - low) for low, high in parts]
 
     def times(self, stretch: PlaybackStretch) -> list[int]:
-        """Event times of the rows of a stretch, copies included, in order."""
+        """Event times of the rows of a stretch, including copies, in order."""
         clocks = []
         for spot in self._from(stretch.spot):
             clocks.append(spot.clock_us)
@@ -118,7 +118,7 @@ class Playback:
         return [time for row, (low, high) in pairs for time in _spread(self.seed, row, (low, high), self.copies)]
 
     def _from(self, spot: Spot) -> Iterator[Spot]:
-        """The spots behind every row that follows."""
+        """The positions after every following row."""
         rows, clock = spot.rows, spot.clock_us
         for place, time in self.recording.times(spot.place):
             rows, clock = rows + 1, clock if time is None else max(clock, time)
@@ -126,7 +126,7 @@ class Playback:
 
 
 def _spread(seed: int, row: int, between: tuple[int, int], copies: int) -> Sequence[int]:
-    """The first at the low end, the others at random in equal shares of what remains."""
+    """Event times of the copies of a row: the first at the low end, the others at random in equal intervals."""
     low, high = between
     chance = Draw(seed, row)
     return [low, *(low + int((high - low) * (copy + chance.uniform()) / copies) for copy in range(1, copies))]

@@ -22,7 +22,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from rheostat.runtime.ends.generation import Generation, generation_of
-from rheostat.runtime.ends.pace import even_parts, next_row
+from rheostat.runtime.ends.pace import batch_end, even_parts
 from rheostat.runtime.spark.data_sources import register
 
 FORMAT = "rheostat-rate"
@@ -34,9 +34,10 @@ def rate(
 ) -> DataFrame:
     """A streaming DataFrame of generated rows.
 
-    `rows` is the import path of a generator, `schema` what it returns, `curve` is explained in `curves`. Options:
-    `event_time` (name of a timestamp column to put first), `origin_us`, `speed_up`, `step_ms`, `closing_gap_seconds`,
-    `seed`, `total`, `pace` ("clock" or "all"), `rows_per_batch`, `replicas`; see `generation` and `pacing`.
+    `rows` is the import path of a generator, `schema` the schema of its results, `curve` is explained in `rate_curve`.
+    Options: `event_time` (name of a timestamp column to put first), `origin_us`, `speed_up`, `step_ms`,
+    `closing_gap_seconds`, `seed`, `total`, `pace` ("clock" or "all"), `rows_per_batch`, `replicas`; see `generation`
+    and `pace`.
     """
     return spark.readStream.format(_registered(spark)).options(**_texts(rows, schema, curve, options)).load()
 
@@ -44,7 +45,7 @@ def rate(
 def rate_batch(
     spark: SparkSession, *, rows: str, schema: str, curve: str = "100", **options: str | float | bool
 ) -> DataFrame:
-    """The same rows as a batch; the stream must have an end."""
+    """The same rows as a batch DataFrame; the stream must have an end."""
     return spark.read.format(_registered(spark)).options(**_texts(rows, schema, curve, options)).load()
 
 
@@ -55,12 +56,12 @@ def _registered(spark: SparkSession) -> str:
 def _texts(rows: str, schema: str, curve: str, options: dict[str, str | float | bool]) -> dict[str, str]:
     texts = {name: str(value) for name, value in options.items()}
     texts.update(rows=rows, schema_ddl=schema, curve=str(curve))
-    generation_of(texts)  # mistakes are told here, not by a query that fails
+    generation_of(texts)  # reports mistakes here, not in a query that fails
     return texts
 
 
 class RateSource(DataSource):
-    """The data source; made by `rate`."""
+    """Data source of generated rows; `rate` creates it."""
 
     @classmethod
     def name(cls) -> str:
@@ -68,44 +69,44 @@ class RateSource(DataSource):
         return FORMAT
 
     def schema(self) -> str:
-        """The event time, if any, then what the generator returns."""
+        """The event-time column, if any, then the columns of the generator."""
         column = self.options.get("event_time")
         return f"`{column}` timestamp, {self.options['schema_ddl']}" if column else self.options["schema_ddl"]
 
     def streamReader(self, schema: StructType) -> "RateStream":  # noqa: N802 - Spark's name
-        """Reads on and on."""
+        """Reader of a stream."""
         return RateStream(generation_of(dict(self.options)), schema)
 
     def reader(self, schema: StructType) -> "RateBatch":
-        """Reads everything."""
+        """Reader of a batch."""
         return RateBatch(generation_of(dict(self.options)), schema)
 
 
 @dataclass
 class RowRange(InputPartition):
-    """The rows [start, end)."""
+    """Input partition with the rows [start, end)."""
 
     start: int
     end: int
 
 
 class RateBatch(DataSourceReader):
-    """All rows."""
+    """Reader of all rows as a batch."""
 
     def __init__(self, generation: Generation, schema: StructType) -> None:
         self._generation, self._schema = generation, schema
 
     def partitions(self) -> Sequence[InputPartition]:
-        """All rows, in as many parts as there are replicas."""
+        """All rows, in as many partitions as there are replicas."""
         return [RowRange(*part) for part in even_parts(0, int(self._generation.end), self._generation.limits.replicas)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of one part."""
+        """The rows of one partition."""
         return _arrow(self._generation, self._schema, partition)
 
 
 class RateStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Rows as they come."""
+    """Reader of rows as they become due."""
 
     def __init__(self, generation: Generation, schema: StructType) -> None:
         self._generation, self._schema = generation, schema
@@ -114,38 +115,38 @@ class RateStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._seen: dict[str, Any] | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
-        """No rows, now."""
+        """The offset of the start: no rows, now."""
         return {"rows": 0, "started_ms": _now_ms()}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
-        """Rows per batch."""
+        """Limit of rows per batch."""
         limit = self._generation.limits.rows_per_batch
         return ReadAllAvailable() if limit is None else ReadMaxRows(limit)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
-        """From now on only what is there when the first batch is planned."""
+        """Restricts the stream to the rows that are due when the first batch is planned."""
         self._bounded = True
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802 - Spark's name
-        """Where the next batch ends; the same document if there is nothing new."""
+        """Offset at which the next batch ends; the same document if there is nothing new."""
         self._seen = start
         available = self._generation.reachable(_elapsed_seconds(start), start["rows"])
         if self._bounded:
             self._bound = self._available(start) if self._bound is None else self._bound
             available = min(available, self._bound)
-        end = next_row(start["rows"], available, limit.max_rows if isinstance(limit, ReadMaxRows) else None)
+        end = batch_end(start["rows"], available, limit.max_rows if isinstance(limit, ReadMaxRows) else None)
         return start if end == start["rows"] else {**start, "rows": end}
 
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802 - Spark's name
-        """What is there, so that a lag can be seen."""
+        """Offset of the rows that are due, from which Spark computes the lag."""
         return None if self._seen is None else {**self._seen, "rows": self._available(self._seen)}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        """The rows of a batch, in as many parts as there are replicas."""
+        """The rows of a batch, in as many partitions as there are replicas."""
         return [RowRange(*part) for part in even_parts(start["rows"], end["rows"], self._generation.limits.replicas)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of one part."""
+        """The rows of one partition."""
         return _arrow(self._generation, self._schema, partition)
 
     def _available(self, start: dict[str, Any]) -> int:

@@ -20,33 +20,33 @@ import pyarrow.parquet as pq
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Between two rows of a recording."""
+    """Position between two rows of a recording."""
 
     file: int = 0
     at: int = 0
 
 
 class RecordedFiles(ABC):
-    """Rows in one or more files, which follow each other in the order of their names."""
+    """Rows in one or more files, in the order of the file names."""
 
     def __init__(self, path: str) -> None:
         self.files = _files(path)
 
     def times(self, place: Place) -> Iterator[tuple[Place, int | None]]:
-        """For every row from a place on: the place behind it and its event time (None if it has none)."""
+        """For every row from a position on: the position after it and its event time (None if it has none)."""
         for number in range(place.file, len(self.files)):
             yield from self._times(number, place.at if number == place.file else 0)
 
     @abstractmethod
     def rows(self, place: Place, count: int) -> Any:
-        """So many rows from a place on."""
+        """`count` rows from a position on."""
 
     @abstractmethod
     def _times(self, number: int, at: int) -> Iterator[tuple[Place, int | None]]: ...
 
 
 class TextRecording(RecordedFiles):
-    """One row a line; blank lines are no rows."""
+    """Recording with one row per line; blank lines are skipped."""
 
     def __init__(self, path: str, *, header: bool = False) -> None:
         super().__init__(path)
@@ -57,7 +57,7 @@ class TextRecording(RecordedFiles):
         """The event time of a line."""
 
     def rows(self, place: Place, count: int) -> list[str]:
-        """So many lines."""
+        """`count` lines from a position on."""
         lines = (line for number in range(place.file, len(self.files)) for _, line in self._lines(number, place))
         return list(islice(lines, count))
 
@@ -76,7 +76,7 @@ class TextRecording(RecordedFiles):
 
 
 class CsvRecording(TextRecording):
-    """Values separated by commas; a line break inside a value is not supported."""
+    """Recording in CSV; a line break inside a value is not supported."""
 
     def __init__(self, path: str, column: int, *, header: bool = False) -> None:
         super().__init__(path, header=header)
@@ -89,7 +89,7 @@ class CsvRecording(TextRecording):
 
 
 class JsonRecording(TextRecording):
-    """A JSON object a line."""
+    """Recording with one JSON object per line."""
 
     def __init__(self, path: str, field: str) -> None:
         super().__init__(path)
@@ -104,7 +104,7 @@ class JsonRecording(TextRecording):
 
 
 class ParquetRecording(RecordedFiles):
-    """A table."""
+    """Recording in Parquet."""
 
     def __init__(self, path: str, column: str) -> None:
         super().__init__(path)
@@ -112,11 +112,11 @@ class ParquetRecording(RecordedFiles):
 
     @property
     def schema(self) -> pa.Schema:
-        """Columns and types."""
+        """Columns and their types."""
         return pq.read_schema(self.files[0])
 
     def rows(self, place: Place, count: int) -> pa.Table:
-        """So many rows as a table."""
+        """`count` rows from a position on, as a table."""
         parts: list[pa.Table] = []
         for number in range(place.file, len(self.files)):
             at = place.at if number == place.file else 0
@@ -145,7 +145,7 @@ class _Group:
     rows: int
 
     def table(self, *columns: str) -> pa.Table:
-        """Its rows."""
+        """The rows of the group."""
         return _open(self.path).read_row_group(self.number, columns=list(columns) or None)
 
 
@@ -164,7 +164,7 @@ def _open(path: Path) -> pq.ParquetFile:
 
 
 def micros(value: Any) -> int | None:
-    """A time as microseconds since 1970: a date and time in ISO form (UTC unless it says otherwise), or seconds.
+    """Microseconds since 1970 of a date and time in ISO form (by default in UTC), or of seconds.
 
     >>> micros("1970-01-01 00:01:00"), micros(1.5), micros("soon")
     (60000000, 1500000, None)

@@ -33,7 +33,7 @@ from rheostat.runtime.spark.data_sources import register
 
 FORMAT = "rheostat-replay"
 TIME, LINE, COPY = "ts", "line", "__copy"
-"""Columns the source adds: when, what (of text files), and which copy of an amplified row."""
+"""Columns that the source adds: event time, text line, and number of the copy of an amplified row."""
 
 
 def replay(
@@ -51,12 +51,12 @@ def replay(
     `form` is csv, json or parquet. `event_time` names the column (CSV without a schema: its number, the first is 0).
     With a `schema`, or from Parquet, its columns, the event time replaced by that of the replay; else `ts` and `line`.
     `surrogates` names columns (CSV without a schema: numbers) that get a mark in all copies but the first. Options:
-    `header`, `speed_up`, `copies`, `seed`, `total`, `pace`, `rows_per_batch`, `replicas`; see `playback` and `pacing`.
+    `header`, `speed_up`, `copies`, `seed`, `total`, `pace`, `rows_per_batch`, `replicas`; see `playback` and `pace`.
     """
     texts = {name: str(value) for name, value in options.items()}
     column = _column_number(event_time, schema) if form == "csv" else event_time
     texts.update(path=path, form=form, event_time=str(column))
-    playback_of(texts)  # mistakes are told here, not by a query that fails
+    playback_of(texts)  # reports mistakes here, not in a query that fails
     register(spark, ReplaySource)
     frame = spark.readStream.format(FORMAT).options(**texts).load()
     marked = [name.strip() for name in surrogates.split(",") if name.strip()]
@@ -70,7 +70,7 @@ def replay(
 
 
 def playback_of(options: dict[str, str]) -> Playback:
-    """A playback from the options of the data source."""
+    """The playback for the options of the data source."""
     return Playback(
         _recording(options),
         limits_of(options),
@@ -117,14 +117,14 @@ def _marked_line(places: Sequence[str]) -> Column:
 
 
 def _replaced(frame: DataFrame, event_time: str, marked: Sequence[str]) -> DataFrame:
-    """With the times of the replay, surrogates marked, without helper columns; a surrogate is a string."""
+    """The frame with the times of the replay and marked surrogates, without helper columns; surrogates are strings."""
     names = [name for name in frame.columns if name not in (TIME, COPY) or name == event_time]
     columns = {event_time: F.col(TIME)} | {name: _surrogate(F.col(name), F.col(COPY)) for name in marked}
     return frame.select(*(columns.get(name, F.col(name)).alias(name) for name in names))
 
 
 class ReplaySource(DataSource):
-    """The data source; made by `replay`."""
+    """Data source of a recording; `replay` creates it."""
 
     @classmethod
     def name(cls) -> str:
@@ -132,7 +132,7 @@ class ReplaySource(DataSource):
         return FORMAT
 
     def schema(self) -> StructType:
-        """The columns of the recording and our own."""
+        """The columns of the recording and of the source."""
         own = StructType().add(TIME, TimestampType())
         recording = playback_of(dict(self.options)).recording
         if not isinstance(recording, ParquetRecording):
@@ -144,39 +144,39 @@ class ReplaySource(DataSource):
         return own.add(COPY, IntegerType())
 
     def streamReader(self, schema: StructType) -> "ReplayStream":  # noqa: N802 - Spark's name
-        """Plays the recording."""
+        """Reader of a stream."""
         return ReplayStream(playback_of(dict(self.options)), schema)
 
 
 @dataclass
 class ReplayPart(InputPartition):
-    """What one task plays."""
+    """Input partition of one task."""
 
     stretch: PlaybackStretch
 
 
 class ReplayStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Rows as they are due."""
+    """Reader of recorded rows as they become due."""
 
     def __init__(self, playback: Playback, schema: StructType) -> None:
         self._playback, self._schema = playback, schema
         self._bounded_at_ms: int | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
-        """Before the first row, now."""
+        """The offset of the start: before the first row, now."""
         return self._playback.beginning(_now_ms()).to_document()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
-        """Recorded rows per batch."""
+        """Limit of recorded rows per batch."""
         limit = self._playback.limits.rows_per_batch
         return ReadAllAvailable() if limit is None else ReadMaxRows(limit)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
-        """From now on only what is due now."""
+        """Restricts the stream to the rows that are due now."""
         self._bounded_at_ms = _now_ms()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802 - Spark's name
-        """Where the next batch ends; the same document if nothing is due."""
+        """Offset at which the next batch ends; the same document if no row is due."""
         max_rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
         now_ms = self._bounded_at_ms if self._bounded_at_ms is not None else _now_ms()
         here = Spot.from_document(start)
@@ -184,12 +184,12 @@ class ReplayStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return start if end.rows == here.rows else end.to_document()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        """The rows of a batch, in as many parts as there are replicas."""
+        """The rows of a batch, in as many partitions as there are replicas."""
         stretches = self._playback.stretches(Spot.from_document(start), Spot.from_document(end))
         return [ReplayPart(stretch) for stretch in stretches]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of one part."""
+        """The rows of one partition."""
         if not isinstance(partition, ReplayPart):
             raise TypeError(f"not a part of a replay: {partition}")
         stretch, copies = partition.stretch, self._playback.copies

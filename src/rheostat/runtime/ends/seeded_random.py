@@ -12,7 +12,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 class Draw:
-    """One row to be made: its index, its event time, and a stream of random numbers of its own.
+    """Row to be generated: its index, its event time, and its own stream of random numbers.
 
     >>> Draw(seed=1, index=7).below(100) == Draw(seed=1, index=7).below(100)
     True
@@ -34,20 +34,20 @@ class Draw:
         return (self.bits() >> 11) * 2.0**-53
 
     def below(self, end: int) -> int:
-        """A whole number in [0, end)."""
+        """An integer in [0, end)."""
         return self.bits() * end >> 64
 
     def between(self, least: int, greatest: int) -> int:
-        """A whole number, both ends included."""
+        """An integer from `least` to `greatest`, including both."""
         return least + self.below(greatest - least + 1)
 
     def pick(self, things: Sequence[Thing]) -> Thing:
-        """One of them."""
+        """A random element of a sequence."""
         return things[self.below(len(things))]
 
 
 class Zipf:
-    """Whole numbers below `size`, of which the k-th is drawn in proportion to (k + 1) ** -exponent.
+    """Random integers below `size`; k has a probability proportional to (k + 1) ** -exponent.
 
     >>> popular = Zipf(1000)
     >>> popular.rank(0.0), popular.rank(0.999) > 900
@@ -60,12 +60,12 @@ class Zipf:
         self._cumulative = list(accumulate((rank + 1) ** -exponent for rank in range(size)))
 
     def rank(self, uniform: float) -> int:
-        """The number a uniform number in [0, 1) stands for."""
+        """The integer that corresponds to a uniform number in [0, 1)."""
         found = bisect_left(self._cumulative, uniform * self._cumulative[-1])
         return min(found, len(self._cumulative) - 1)
 
     def draw(self, chance: Draw) -> int:
-        """A random one."""
+        """A random integer."""
         return self.rank(chance.uniform())
 
 

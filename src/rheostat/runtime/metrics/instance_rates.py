@@ -21,7 +21,7 @@ from rheostat.runtime.metrics.batch_cost import (
     timed_inside,
 )
 from rheostat.runtime.query.progress_report import BatchReport, CodeTime, CountedBatches
-from rheostat.runtime.query.row_counts import into, out_of
+from rheostat.runtime.query.row_counts import channel_observation, input_observation
 
 BATCHES_FITTED = 300
 BATCHES_TIMED = 30
@@ -71,7 +71,7 @@ class OperatorChain:
 
     def _taken(self, source: str, batch: BatchReport) -> int | None:
         """Observed where rows are read that are none (ticks of event time), else what Spark says was read."""
-        observed = batch.counted.get(out_of(self.inputs[source]))
+        observed = batch.counted.get(channel_observation(self.inputs[source]))
         if observed is not None:
             return observed
         read = batch.read_of(self.inputs[source])
@@ -79,7 +79,7 @@ class OperatorChain:
 
     def _into(self, operator: str, batch: BatchReport) -> int | None:
         is_kept = self.ends_in_results and operator == self.operators[-1]
-        return batch.written if is_kept and batch.written is not None else batch.rows(into(operator))
+        return batch.written if is_kept and batch.written is not None else batch.rows(input_observation(operator))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class InstanceRates:
     def take(self, reports: Iterable[Mapping[str, Any]], idle_until: float | None = None) -> MeasuredRates:
         """What the reports add. `idle_until`: the instance has nothing to do, and had not until then."""
         before = self.last_batch
-        fresh = self._ledger.fresh(reports)
+        fresh = self._ledger.take_new(reports)
         counted, since = fresh, self._since
         if fresh and (since is None or (before >= 0 and fresh[0].number > before + 1)):
             # The beginning, or reports were lost: the first batch only says from when on everything is known.

@@ -21,11 +21,11 @@ from rheostat.runtime.checkpoints.checkpoint import Checkpoint
 from rheostat.runtime.checkpoints.state_job import StateJob, prepare_job, run_job
 from rheostat.runtime.nodes.node_usage import Usage, UsageMeter
 from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus
-from rheostat.runtime.query.failure_attribution import blamed, raised
+from rheostat.runtime.query.failure_attribution import attributed, error_line
 from rheostat.runtime.query.query_builder import start_query
 from rheostat.runtime.query.row_counts import RowCounts
 from rheostat.runtime.query.udf_timing import TimingNotes, with_own_code
-from rheostat.runtime.spark.query_threads import clean_now_and_then, in_spark_thread
+from rheostat.runtime.spark.query_threads import end_idle_monitors, in_spark_thread
 
 GAP_PATIENCE_SECONDS = 3.0
 BETWEEN_BATCHES = "Waiting for "
@@ -93,7 +93,7 @@ class SparkNode:
         tally = RowCounts()
         query = start_query(self._spark, spec, notes, tally)
         self._running[spec.name] = _Running(spec, query, notes, tally, str(query.runId))
-        clean_now_and_then(self._spark)
+        end_idle_monitors(self._spark)
 
     def stop(self, instance: str, *, gently: bool = False) -> None:
         """Stops a query and forgets it."""
@@ -195,7 +195,7 @@ def _reports(known: _Running, after: int) -> list[dict[str, Any]]:
         if report.batchId() <= after:
             break
         found.append(json.loads(report.json()))
-    worked = known.notes.worked([report["batchId"] for report in found]) if found else {}
+    worked = known.notes.times_of([report["batchId"] for report in found]) if found else {}
     return [with_own_code(known.tally.completed(report), worked[report["batchId"]]) for report in found[::-1]]
 
 
@@ -218,7 +218,7 @@ def _failure(query: StreamingQuery) -> str | None:
 def _told(text: str, known: _Running) -> tuple[str, bool]:
     """The failure as operator, node and the user's line, or Spark's own words if it was not the user's code."""
     spec = known.spec
-    found = blamed(text, spec.node, {step.name: step.code for step in spec.steps}, known.notes.in_python)
+    found = attributed(text, spec.node, {step.name: step.code for step in spec.steps}, known.notes.in_python)
     if found is not None:
         return str(found), True
-    return f"query {spec.name} on node {spec.node}: {raised(text)}", False
+    return f"query {spec.name} on node {spec.node}: {error_line(text)}", False

@@ -25,13 +25,13 @@ _TRACEBACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<name>\S+)')
 _RAISED = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(: .*)?$", re.MULTILINE)
 _IN_A_CALLBACK = "An exception was raised by the Python Proxy"
-"""So begins what `foreachBatch` raises: a sink."""
+"""Start of an error raised by `foreachBatch`, that is, by a sink."""
 _CALL_SITE = re.compile(r"was called from\n(?P<file>[^\n]+):(?P<line>\d+)$", re.MULTILINE)
-"""Where a column was made whose computation has failed; PySpark keeps it with the expression."""
+"""Place where a failed column expression was created; PySpark keeps it with the expression."""
 _DATA = re.compile(r"SQLSTATE: 22\w{3}")
-"""A data exception: a division by zero, a text that is no number. The expression is the user's, or the data are."""
+"""Data exceptions: a division by zero, a text that is no number. Caused by the user's expression or by the data."""
 _REFUSED_BY_PYSPARK = "pyspark.errors."
-"""What PySpark itself raises in a worker it raises of what a function has given back."""
+"""Errors that PySpark raises in a worker about the result of a function."""
 
 _OURS, _PYSPARK = str(Path(__file__).parents[2]), str(Path(pyspark.__file__ or "").parent)
 _SOURCES, _METER = str(Path(_OURS, "runtime", "ends")), str(Path(_OURS, "runtime", "query", "udf_timing.py"))
@@ -48,19 +48,19 @@ class _Frame:
 
     @property
     def is_users(self) -> bool:
-        """Not of a library: those are installed, or are no files (`pyarrow/array.pxi`)."""
+        """Whether the file belongs to no library: libraries are installed, or have no file (`pyarrow/array.pxi`)."""
         return Path(self.file).is_absolute() and not self.file.startswith((*_INSTALLED, _OURS, _PYSPARK))
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
 
 
-def sign(failure: BaseException, operator: str) -> None:
-    """Writes on what was raised in a worker whose function it was; it comes back with the traceback."""
+def add_operator_note(failure: BaseException, operator: str) -> None:
+    """Adds the operator's name to an exception raised in a worker; it comes back with the traceback."""
     failure.add_note(f"{_NOTE}{operator}")
 
 
-def blamed(
+def attributed(
     text: str, node: str, operators: Mapping[str, str], in_python: Collection[str] = ()
 ) -> OperatorFailed | None:
     """Operator whose code failed the query, with its line; None if no operator's code did.
@@ -77,20 +77,20 @@ def blamed(
     owner = _signed(told, owns) or _by_frames(told, frames, owns)
     if owner or any(frame.is_users for frame in frames):
         place = _place(frames, owns[owner or guilty[0]])
-        return OperatorFailed(owner or " or ".join(guilty), node, f"{raised(told)} at {place}")
+        return OperatorFailed(owner or " or ".join(guilty), node, f"{error_line(told)} at {place}")
     if (site := _CALL_SITE.search(told)) or _DATA.search(told):
         made = _Frame(site["file"], int(site["line"]), "") if site else None
         maker = (_spanning(made, owns) or _in_module(made, owns)) if made else None
-        return OperatorFailed(maker or " or ".join(owns), node, raised(told) + (f" at {made}" if made else ""))
+        return OperatorFailed(maker or " or ".join(owns), node, error_line(told) + (f" at {made}" if made else ""))
     ours = any(frame.file.startswith(_OURS) and frame.file != _METER for frame in frames)
-    if frames and not ours and raised(told).startswith(_REFUSED_BY_PYSPARK):
+    if frames and not ours and error_line(told).startswith(_REFUSED_BY_PYSPARK):
         where = f" at {_place([], owns[guilty[0]])}" if len(guilty) == 1 else ""
-        return OperatorFailed(" or ".join(guilty), node, raised(told) + where)
+        return OperatorFailed(" or ".join(guilty), node, error_line(told) + where)
     return None
 
 
-def raised(text: str) -> str:
-    """What a failure says in one line: the end of the traceback that came from a worker, else Spark's own words."""
+def error_line(text: str) -> str:
+    """One line for a failure: the end of the traceback from a worker, else Spark's own words."""
     ends = [frame.end() for frame in _FRAME.finditer(text)]
     if ends and (found := _RAISED.search(text, ends[-1])) is not None:
         return found[0].strip()
@@ -98,7 +98,7 @@ def raised(text: str) -> str:
 
 
 def _last_traceback(told: str) -> str:
-    """Of several, one the cause of the other, the one that ended the query."""
+    """The last traceback, which ended the query, of several that caused one another."""
     return told.rpartition(_TRACEBACK)[2]
 
 
@@ -108,7 +108,7 @@ def _signed(told: str, operators: Mapping[str, str]) -> str | None:
 
 
 def _by_frames(told: str, frames: Sequence[_Frame], operators: Mapping[str, str]) -> str | None:
-    """Who has the deepest line; a source begins its query, and a sink ends it."""
+    """Operator with the deepest line; a source starts its query, and a sink ends it."""
     spanning = (_spanning(frame, operators) for frame in reversed(frames))
     known = next((name for name in spanning if name), None)
     if known is None and any(frame.is_users for frame in frames):
@@ -121,7 +121,7 @@ def _by_frames(told: str, frames: Sequence[_Frame], operators: Mapping[str, str]
 
 
 def _spanning(frame: _Frame, operators: Mapping[str, str]) -> str | None:
-    """The operator whose function has the line."""
+    """Operator whose function contains the line."""
     for name, path in operators.items():
         file, first, length = _source(path)
         if file == frame.file and first <= frame.line < first + length:
@@ -130,12 +130,12 @@ def _spanning(frame: _Frame, operators: Mapping[str, str]) -> str | None:
 
 
 def _in_module(frame: _Frame, operators: Mapping[str, str]) -> str | None:
-    """The last operator of the chain whose module is the file."""
+    """Last operator of the chain whose module is the file."""
     return next((name for name, path in reversed([*operators.items()]) if _source(path)[0] == frame.file), None)
 
 
 def _place(frames: Sequence[_Frame], path: str) -> str:
-    """The last line of the operator's module, else of any module that is not installed, else of its definition."""
+    """Last line in the operator's module, else in any module that is not installed, else that of its definition."""
     own, first, _ = _source(path)
     in_module = [frame for frame in frames if frame.file == own]
     elsewhere = [frame for frame in frames if frame.is_users]
@@ -144,7 +144,7 @@ def _place(frames: Sequence[_Frame], path: str) -> str:
 
 @cache
 def _source(path: str) -> tuple[str, int, int]:
-    """File, first line and number of lines of a function, as far as they are known."""
+    """File, first line and number of lines of a function, as far as known."""
     try:
         function = inspect.unwrap(load_function(path))
         lines, first = inspect.getsourcelines(function)

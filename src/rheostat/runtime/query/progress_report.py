@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 NUMBERS_REMEMBERED = 1000
-"""So many batch numbers back a repetition is recognised; Spark repeats its last hundred reports."""
+"""Batch numbers remembered to recognise repetitions; Spark repeats its last hundred reports."""
 SIZE_ON_DISK = "rocksdbSstFileSize"
 
 
@@ -23,51 +23,51 @@ class CodeTime:
     wall_ms: float = 0.0
     cpu_ms: float = 0.0
     by_partition: tuple[float, ...] = ()
-    """The time by the wall in each partition: they run at the same time, and the longest decides."""
+    """Wall time of each partition: they run in parallel, and the longest decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRead:
-    """What a batch took from one source."""
+    """Rows that a batch read from one source."""
 
     rows: int
     start: str = ""
-    """Offset before, as text; empty if there was none."""
+    """Offset before the batch, as text; empty if there was none."""
     end: str = ""
     behind: int | None = None
-    """Rows that were there when the batch had ended and were not read; None of a source that does not tell."""
+    """Rows available at the end of the batch and not read; None if the source does not report it."""
     channel: str = ""
-    """Its name, if it is a channel. Spark tells the reads in the order of its plan, not in that of the inputs."""
+    """Name of the channel, if the source is one. Spark reports reads in the order of its plan, not of the inputs."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """One micro-batch that ran to its end."""
+    """Report of one completed micro-batch."""
 
     query: str
-    """Identity of the query, which outlives restarts: a batch has the same number again when it is repeated."""
+    """Identity of the query, which outlives restarts: a repeated batch has the same number again."""
     number: int
     start_seconds: float
-    """When it was planned, wall time: it holds what had arrived by then."""
+    """Wall time at which it was planned: it holds the rows that had arrived by then."""
     duration_ms: float
-    """From the trigger to the commit."""
+    """Milliseconds from the trigger to the commit."""
     work_ms: float
-    """Part of it that reads, computes and writes; the rest is planning and logging."""
+    """Part of the duration spent reading, computing and writing; the rest is planning and logging."""
     counted: Mapping[str, int]
-    """Rows by the name of the observation."""
+    """Rows by name of the observation."""
     reads: tuple[SourceRead, ...] = ()
     written: int | None = None
-    """Rows the sink was given; None of one that does not tell."""
+    """Rows given to the sink; None if the sink does not report it."""
     state_rows: int | None = None
-    """Rows in the state store afterwards; None without state."""
+    """Rows in the state store after the batch; None without state."""
     state_bytes: int | None = None
-    """Size of the state: of its files, or of what is in memory until there are any."""
+    """Size of the state: of its files, or of the memory until there are files."""
     own_code: Mapping[str, CodeTime] = field(default_factory=dict)
-    """Time in the own Python code of those operators that have any."""
+    """Time in the Python code of the operators that have any."""
 
     @property
     def end_seconds(self) -> float:
-        """When it was committed."""
+        """Time of the commit."""
         return self.start_seconds + self.duration_ms / 1000
 
     @property
@@ -78,11 +78,11 @@ class BatchReport:
 
     @property
     def rows_read(self) -> int:
-        """Rows all sources handed over."""
+        """Rows read from all sources."""
         return sum(read.rows for read in self.reads)
 
     def read_of(self, channel: str) -> SourceRead | None:
-        """What it took from a channel; None if it does not read that one."""
+        """The read of a channel; None if the batch does not read it."""
         return next((read for read in self.reads if read.channel == channel), None)
 
     def rows(self, observation: str) -> int | None:
@@ -95,7 +95,7 @@ class BatchReport:
 
 
 def read_batch(report: Mapping[str, Any]) -> BatchReport | None:
-    """The batch a report tells of, None if its trigger ran nothing."""
+    """The batch of a report; None if its trigger ran nothing."""
     durations = report.get("durationMs") or {}
     if "addBatch" not in durations:
         return None
@@ -128,12 +128,12 @@ def read_batch(report: Mapping[str, Any]) -> BatchReport | None:
 
 
 def _count(observed: Any) -> int:
-    """An observation is a row with one column; as JSON it is an object or a list."""
+    """The count in an observation: a row with one column, in JSON an object or a list."""
     return int(observed["rows"] if isinstance(observed, Mapping) else observed[0])
 
 
 def rows_between(end: Any, latest: Any) -> int | None:
-    """How much further the latest offset is, if both count rows: in one number, or in one for each part of a source.
+    """Rows from `end` to `latest`, if both offsets count rows: as one number, or one per part of a source.
 
     >>> rows_between({"clicks": {"0": 10, "1": 20}}, {"clicks": {"0": 15, "1": 20}})
     5
@@ -152,34 +152,34 @@ def rows_between(end: Any, latest: Any) -> int | None:
 
 
 def _channel(offset: Any) -> str:
-    """The name in an offset of a channel."""
+    """Name of the channel in an offset."""
     return str(offset.get("channel", "")) if isinstance(offset, Mapping) else ""
 
 
 def _written(sink: Mapping[str, Any]) -> int | None:
-    """Spark says -1 of a sink that does not count, as `foreachBatch`."""
+    """Rows written; None for a sink that does not count, for which Spark reports -1."""
     rows = int(sink.get("numOutputRows", -1))
     return rows if rows >= 0 else None
 
 
 def _text(offset: Any) -> str:
-    """Spark puts an offset that is JSON into its own JSON as it is."""
+    """An offset as text; Spark embeds a JSON offset in its own JSON unchanged."""
     return offset if isinstance(offset, str) else "" if offset is None else json.dumps(offset)
 
 
 def _state_bytes(state: Mapping[str, Any]) -> int:
-    """What lies in files counts; a state that was never written out is still in memory only."""
+    """Size on disk; a state that was never written out is in memory only."""
     on_disk = int((state.get("customMetrics") or {}).get(SIZE_ON_DISK, 0))
     return on_disk if on_disk > 0 else int(state.get("memoryUsedBytes", 0))
 
 
 @dataclass(slots=True)
 class CountedBatches:
-    """Which batches of an instance were counted already."""
+    """Batches of an instance that were counted already."""
 
     _counted: dict[str, set[int]] = field(default_factory=dict)
 
-    def fresh(self, reports: Iterable[Mapping[str, Any]]) -> list[BatchReport]:
+    def take_new(self, reports: Iterable[Mapping[str, Any]]) -> list[BatchReport]:
         """Batches not returned by an earlier call, oldest first. Each is returned once, even if reports overlap."""
         found = []
         for batch in (read_batch(report) for report in reports):
@@ -192,5 +192,5 @@ class CountedBatches:
         return sorted(found, key=lambda batch: (batch.start_seconds, batch.number))
 
     def last(self) -> int:
-        """The greatest number seen, -1 before the first."""
+        """The greatest batch number so far, -1 before the first."""
         return max((number for numbers in self._counted.values() for number in numbers), default=-1)

@@ -22,9 +22,9 @@ from rheostat.runtime.channels.streaming.data_source import FORMAT, TICK, regist
 from rheostat.runtime.channels.streaming.routing import routed
 from rheostat.runtime.channels.writer.outputs import Grouping, Output, format_outputs
 from rheostat.runtime.plan.instance_spec import Input, InstanceSpec, OperatorStep
-from rheostat.runtime.query.row_counts import READ, RowCounts, into, known_as, out_of
+from rheostat.runtime.query.row_counts import READ, RowCounts, channel_observation, equal_observation, input_observation
 from rheostat.runtime.query.udf_timing import TimingNotes
-from rheostat.runtime.query.user_code import called, load_function
+from rheostat.runtime.query.user_code import call_operator, load_function
 from rheostat.runtime.spark.session import activate
 
 
@@ -38,17 +38,17 @@ def start_query(
 ) -> StreamingQuery:
     """Starts the query of an instance; with `once`, only until its uncommitted batch is committed.
 
-    With `notes` the operators' own Python code is timed. The `tally` completes what Spark reports of it.
+    With `notes` the operators' own Python code is timed. The `tally` adds counts that Spark does not report.
     """
     tally = RowCounts() if tally is None else tally
     session = spark.newSession()
-    # State has as many partitions as the instance has replicas. Each instance has a session of its own for this.
+    # State has as many partitions as the instance has replicas, so each instance has its own session.
     session.conf.set("spark.sql.shuffle.partitions", str(spec.replicas))
     activate(session)
     register(session)
     frame = _chain(session, spec, notes, tally)
     if _leaves(frame) > max(1, len(spec.inputs)):
-        # An operator uses an input twice: Spark reads it twice, and says so.
+        # If an operator uses an input twice, Spark reads it twice and reports both.
         tally.same_as.clear()
         frame = _chain(session, spec, notes, tally, reads_count_once=False)
     mode = _mode(spec)
@@ -66,28 +66,28 @@ def _chain(
     *,
     reads_count_once: bool = True,
 ) -> DataFrame | DataStreamWriter:
-    """The chain of operators over its inputs; a sink of the user's ends it with a writer."""
+    """The chain of operators over its inputs; the user's sink ends it with a writer."""
     head, *rest = spec.steps
     counted = set[str]()
-    # What Spark has read is what the head was given only if there is one input, and it was read once.
+    # Spark's number of read rows is that of the head only with one input, read once.
     reads_tell = reads_count_once and len(spec.inputs) < 2
     if head.kind == "source":
         frame: Any = _call(spec, head, notes, session)
     else:
         frames = [_read(session, spec, part) for part in spec.inputs]
         told = [reads_count_once and not part.watermark for part in spec.inputs]
-        names = [out_of(load_channel(part.channel).name) for part in spec.inputs]
+        names = [channel_observation(load_channel(part.channel).name) for part in spec.inputs]
         parts = zip(frames, told, names, strict=True)
         counted |= {name for name, known in zip(names, told, strict=True) if not known}
         frame = _call(spec, head, notes, *(part if known else _observed(part, name) for part, known, name in parts))
     for step in rest:
         if step.code != RESULTS_SINK:
-            same = known_as(frame, counted)
+            same = equal_observation(frame, counted)
             if same is None or (same == READ and not reads_tell):
-                counted.add(into(step.name))
-                frame = _observed(frame, into(step.name))
+                counted.add(input_observation(step.name))
+                frame = _observed(frame, input_observation(step.name))
             else:
-                tally.same_as[into(step.name)] = same
+                tally.same_as[input_observation(step.name)] = same
         if step.watermark:
             frame = frame.withWatermark(step.watermark, f"{step.watermark_seconds} seconds")
         frame = _call(spec, step, notes, frame)
@@ -96,7 +96,7 @@ def _chain(
 
 
 def _leaves(chain: Any) -> int:
-    """How often anything is read."""
+    """Number of reads in the plan."""
     frame = chain._df if isinstance(chain, DataStreamWriter) else chain  # noqa: SLF001 - Spark has no other way
     return int(frame._jdf.queryExecution().analyzed().collectLeaves().size())  # noqa: SLF001 - the same
 
@@ -106,7 +106,7 @@ def _mode(spec: InstanceSpec) -> str:
 
 
 def _observed(frame: DataFrame, name: str) -> DataFrame:
-    """Counts what flows by."""
+    """The frame with a count of its rows."""
     return frame.observe(name, F.count(F.lit(1)).alias("rows"))
 
 
@@ -114,11 +114,11 @@ def _call(spec: InstanceSpec, step: OperatorStep, notes: TimingNotes | None, *in
     if step.code == RESULTS_SINK:
         return reduce(DataFrame.unionByName, inputs)
     with nullcontext() if notes is None else notes.of(step.name):
-        return called(step.name, spec.node, load_function(step.code), *inputs, **step.parameters)
+        return call_operator(step.name, spec.node, load_function(step.code), *inputs, **step.parameters)
 
 
 def _read(session: SparkSession, spec: InstanceSpec, part: Input) -> DataFrame:
-    """An input channel, its event time marked if the operator asks for it."""
+    """An input channel, with the watermark of its event time if the operator wants one."""
     columns = StructType.fromJson(json.loads(part.schema))
     options = {
         "path": part.channel,
@@ -170,4 +170,4 @@ def _to_channels(frame: DataFrame, spec: InstanceSpec, tally: RowCounts) -> Data
     rows = routed(frame, outputs)
     if _mode(spec) == "append":
         return rows.writeStream.format(FORMAT).options(**options)
-    return into_channels(rows, options, tally.wrote)
+    return into_channels(rows, options, tally.record_written)

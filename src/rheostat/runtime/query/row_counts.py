@@ -17,41 +17,41 @@ from pyspark.sql import DataFrame
 from rheostat.runtime.query.udf_timing import BATCHES_KEPT
 
 READ = "read"
-"""The name for all rows that a batch has read."""
+"""Name for all rows read by a batch."""
 ROW_BY_ROW = frozenset(
     {"Project", "SubqueryAlias", "EventTimeWatermark", "CollectMetrics", "Repartition", "RepartitionByExpression"}
 )
-"""Nodes of Spark's analysed plans that hand on a row for every row. What explodes, filters or calls Python over whole
-batches is a node of another name, also inside a `select`."""
+"""Nodes of Spark's analysed plans that emit one row for every row. A node that explodes, filters or calls Python over
+whole batches has another name, even inside a `select`."""
 
 
-def into(operator: str) -> str:
-    """Observation of what an operator inside the chain takes in."""
+def input_observation(operator: str) -> str:
+    """Name of the observation of the rows that an operator inside the chain receives."""
     return f"to:{operator}"
 
 
-def out_of(channel: str) -> str:
-    """Observation of what the first operator takes in from a channel, by the channel's name."""
+def channel_observation(channel: str) -> str:
+    """Name of the observation of the rows that the first operator receives from a channel."""
     return f"from:{channel}"
 
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """The numbers of rows that one start of an instance need not observe."""
+    """Row counts of one start of an instance that need no observation."""
 
     same_as: dict[str, str] = field(default_factory=dict)
-    """By the name of an observation that was left out: the one that counts the same rows, or `READ`."""
+    """For each omitted observation, by name: the one that counts the same rows, or `READ`."""
     written: dict[int, int] = field(default_factory=dict)
-    """Rows by batch that were written where Spark does not know it."""
+    """Rows by batch, for writers that Spark does not count."""
 
-    def wrote(self, batch: int, rows: int) -> None:
-        """A batch was written."""
+    def record_written(self, batch: int, rows: int) -> None:
+        """Records the rows written in a batch."""
         self.written[batch] = rows
         for old in [number for number in self.written if number <= batch - BATCHES_KEPT]:
             del self.written[old]
 
     def completed(self, report: Mapping[str, Any]) -> dict[str, Any]:
-        """A report of Spark's with what was left out of it; where that cannot be told it stays as it is."""
+        """A report of Spark with the omitted counts added where they are known."""
         observed = dict(report.get("observedMetrics") or {})
         for name, other in self.same_as.items():
             if other == READ:
@@ -64,8 +64,8 @@ class RowCounts:
         return found
 
 
-def known_as(frame: DataFrame, observed: set[str]) -> str | None:
-    """The observation of ours that counts the same rows as the frame has, `READ` for what is read; None: neither."""
+def equal_observation(frame: DataFrame, observed: set[str]) -> str | None:
+    """The observation that counts the same rows as the frame, or `READ` for all rows read; None if neither does."""
     node: Any = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no public way
     while True:
         children, kind = node.children(), str(node.nodeName())
@@ -79,7 +79,7 @@ def known_as(frame: DataFrame, observed: set[str]) -> str | None:
 
 
 def _calls_functions(frame: DataFrame, node: Any) -> bool:
-    """Whether a node of a plan has functions of the user's in its columns."""
+    """Whether the columns of a plan node contain functions of the user."""
     patterns = frame.sparkSession._jvm.org.apache.spark.sql.catalyst.trees.TreePattern  # type: ignore[union-attr]  # noqa: SLF001
     called, columns = (patterns.PYTHON_UDF(), patterns.SCALA_UDF()), node.expressions()
     return any(columns.apply(number).containsPattern(pattern) for number in range(columns.size()) for pattern in called)

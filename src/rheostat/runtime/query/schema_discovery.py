@@ -11,12 +11,12 @@ from rheostat.errors import InvalidModel, Mistake
 from rheostat.model.graph.application import RESULTS_SINK, Application, Grouping, Kind, Operator
 from rheostat.runtime.channels.records.segment import KEY_GROUP
 from rheostat.runtime.plan.columns import Columns
-from rheostat.runtime.query.state_discovery import kept_state, mistakes_of_state, stand_in
-from rheostat.runtime.query.user_code import called, load_function
+from rheostat.runtime.query.state_discovery import empty_stream, kept_state, mistakes_of_state
+from rheostat.runtime.query.user_code import call_operator, load_function
 
 
-def discover(spark: SparkSession, application: Application) -> dict[str, Columns]:
-    """The output of every operator; everything that cannot work is told at once, before anything runs."""
+def discover_columns(spark: SparkSession, application: Application) -> dict[str, Columns]:
+    """Output columns of every operator; reports every mistake at once, before anything runs."""
     frames: dict[str, DataFrame] = {}
     found: dict[str, Columns] = {}
     mistakes: list[Mistake] = []
@@ -34,7 +34,7 @@ def discover(spark: SparkSession, application: Application) -> dict[str, Columns
             frame = _output(spark, operator, [_prepared(frames[s], operator, found[s]) for s in inputs])
             mistakes += _wrong_state(spark, operator, [found[s] for s in inputs], where)
         except Exception as failure:  # user code may raise anything; it becomes a mistake
-            mistakes.append(Mistake(where, str(failure).splitlines()[0], "mend the operator's function"))
+            mistakes.append(Mistake(where, str(failure).splitlines()[0], "correct the operator's function"))
             continue
         if operator.kind is Kind.SINK:
             continue
@@ -52,7 +52,7 @@ def _output(spark: SparkSession, operator: Operator, inputs: list[DataFrame]) ->
     if operator.code == RESULTS_SINK:
         return reduce(DataFrame.unionByName, inputs)
     arguments = [spark] if operator.kind is Kind.SOURCE else inputs
-    frame = called(operator.name, "any", load_function(operator.code), *arguments, **dict(operator.parameters))
+    frame = call_operator(operator.name, "any", load_function(operator.code), *arguments, **dict(operator.parameters))
     if operator.kind is Kind.SINK:
         if not isinstance(frame, DataStreamWriter):
             given = type(frame).__name__
@@ -68,8 +68,8 @@ def _output(spark: SparkSession, operator: Operator, inputs: list[DataFrame]) ->
 def _wrong_state(
     spark: SparkSession, operator: Operator, inputs: list[Columns], where: tuple[str | int, ...]
 ) -> list[Mistake]:
-    """Looks at the operator by itself: what those before it keep is not its own."""
-    alone = [_prepared(stand_in(spark, columns.schema), operator, columns) for columns in inputs]
+    """Mistakes of the operator's own state, without that of the operators before it."""
+    alone = [_prepared(empty_stream(spark, columns.schema), operator, columns) for columns in inputs]
     return mistakes_of_state(operator, kept_state(_output(spark, operator, alone)), where)
 
 
@@ -94,7 +94,7 @@ def _wrong_inputs(
     found: Mapping[str, Columns],
     where: tuple[str | int, ...],
 ) -> list[Mistake]:
-    """Keys that are no columns, groupings without a key, watermarks without an event time, results that differ."""
+    """Mistakes of inputs: missing key columns or keys, watermarks without event time, results with other columns."""
     mistakes = []
     read = [stream.source for stream in application.inputs[operator.name]]
     kinds = {tuple(sorted((field.name, field.dataType.simpleString()) for field in frames[s].schema)) for s in read}

@@ -26,7 +26,7 @@ _KINDS = {
     "GlobalLimit": "a limit",
     "Join": "a join of streams",
 }
-"""Nodes of Spark's plans that keep state when what they read is a stream."""
+"""Nodes of Spark's plans that keep state when they read a stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class KeptState:
 
     what: str
     by: tuple[str, ...] | None
-    """Columns it is kept by; None of a join, which has two sides."""
+    """Columns of the key; None for a join, which has two sides."""
 
 
-def stand_in(spark: SparkSession, schema: str) -> DataFrame:
-    """A stream with these columns that nothing was done to yet; it is never run."""
+def empty_stream(spark: SparkSession, schema: str) -> DataFrame:
+    """A stream with these columns and no operations; it is never run."""
     columns = StructType.fromJson(json.loads(schema))
     nothing = (F.lit(None).cast(field.dataType).alias(field.name) for field in columns)
     return spark.readStream.format("rate").load().select(*nothing)
@@ -52,7 +52,7 @@ def kept_state(frame: DataFrame) -> list[KeptState]:
 
 
 def mistakes_of_state(operator: Operator, kept: list[KeptState], where: tuple[str | int, ...]) -> list[Mistake]:
-    """What is wrong between the key that an operator declares and the state that its function keeps."""
+    """Conflicts between the key that an operator declares and the state that its function keeps."""
     if kept and not operator.is_stateful:
         what = f"{operator.name!r} keeps state ({', '.join(each.what for each in kept)}) and declares no key"
         remedy = "make it a stateful operator with its key, by which its state is spread and moved"
@@ -98,7 +98,7 @@ def _kept(node: Any) -> KeptState:
 
 
 def _column(expression: Any) -> str:
-    """The name of a column; of anything that is computed, its text."""
+    """The name of a column; for a computed expression, its text."""
     is_column = expression.getClass().getSimpleName() == "AttributeReference"
     return str(expression.name() if is_column else expression.sql())
 

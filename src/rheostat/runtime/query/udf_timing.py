@@ -26,28 +26,28 @@ from uuid import uuid4
 from pyspark import TaskContext
 from pyspark.sql.udf import UserDefinedFunction
 
-from rheostat.runtime.query.failure_attribution import sign
+from rheostat.runtime.query.failure_attribution import add_operator_note
 from rheostat.runtime.query.progress_report import CodeTime
 from rheostat.runtime.spark.task import batch_of
 
 BATCHES_KEPT = 128
-"""Spark remembers its last hundred batches."""
+"""Number of batches that Spark remembers, rounded up."""
 ENTRY = Struct("<qqq")
-"""Batch, nanoseconds by the wall, nanoseconds of a processor."""
+"""Batch, wall time in nanoseconds, processor time in nanoseconds."""
 NOTED_FROM_NS, NOTED_EVERY_NS = 1_000_000, 5_000_000
-"""Less is put on the next note, unless the last one was some time ago: a note takes twenty microseconds, and a function
-of a row or of a key may take less."""
+"""Time that is written at once, and interval after which less is written, too: writing takes twenty microseconds, and a
+function of a row or a key may take less."""
 SAMPLED = 16
-"""So many times in a task its processor time is asked for, then every so many times."""
+"""Number of calls in a task for which processor time is read, before only every such call."""
 REMEMBERED_AT_MOST = 256
-"""Files and rests, by a worker that is used again and again."""
+"""Greatest number of files and rests kept by a reused worker."""
 
 
 class CodeMeter:
-    """Counts the time inside one function in this worker, and notes it where the node can read it.
+    """Measures the time inside one function in this worker, and writes it where the node can read it.
 
-    Every partition has a file of its own, in which no other task writes at that time, with an entry per batch. What is
-    too little to be noted stays with the process: Spark makes the function, and so its meter, anew for every task.
+    Every partition has its own file with an entry per batch; no other task writes to it at that time. A time too short
+    to be written stays in the process: Spark creates the function, and so its meter, anew for every task.
     """
 
     _opened: ClassVar[dict[str, int]] = {}
@@ -64,43 +64,43 @@ class CodeMeter:
     def __reduce__(self) -> tuple[type["CodeMeter"], tuple[str]]:
         return CodeMeter, (self.path,)
 
-    def go(self) -> None:
-        """The function begins, or goes on."""
+    def start(self) -> None:
+        """Starts the clock when the function starts or continues."""
         self._times += 1
         self._weight = 1 if self._times <= SAMPLED else 0 if self._times % SAMPLED else SAMPLED
         if self._weight:
             self._cpu = thread_time_ns()
         self._wall = perf_counter_ns()
 
-    def waited(self, since_ns: int) -> None:
-        """Input was awaited since then; that does not count."""
+    def exclude_wait(self, since_ns: int) -> None:
+        """Excludes the time of a wait for input."""
         self._wall += perf_counter_ns() - since_ns
 
-    def input_failed(self, failure: Exception) -> None:
-        """The input could not be had: whatever comes of it is not the function's fault."""
+    def record_input_failure(self, failure: Exception) -> None:
+        """Records that reading the input failed: the function did not cause the error."""
         self._from_input = failure
 
-    def failed(self, failure: Exception) -> None:
-        """The function has raised: it says whose it is."""
+    def record_failure(self, failure: Exception) -> None:
+        """Marks an exception of the function with its operator."""
         if failure is not self._from_input:
-            sign(failure, Path(self.path).parent.name)
+            add_operator_note(failure, Path(self.path).parent.name)
 
-    def halt(self) -> None:
-        """The function has ended, or has handed something over."""
+    def stop(self) -> None:
+        """Stops the clock when the function ends or emits a result."""
         rest = self._rest
         rest[0] += perf_counter_ns() - self._wall
         if self._weight:
             rest[1] += self._weight * (thread_time_ns() - self._cpu)
         if rest[0] >= NOTED_FROM_NS:
-            self.note()
+            self.write()
 
-    def end(self) -> None:
-        """Nothing more comes of this call."""
+    def finish(self) -> None:
+        """Writes the remaining time at the end of a call."""
         if perf_counter_ns() - self._rest[2] >= NOTED_EVERY_NS:
-            self.note()
+            self.write()
 
-    def note(self) -> None:
-        """Adds what was counted to the entry of the present batch."""
+    def write(self) -> None:
+        """Adds the measured time to the entry of the present batch."""
         task, (wall, cpu, _) = TaskContext.get(), self._rest
         self._rest[:] = 0, 0, perf_counter_ns()
         batch = batch_of(task)
@@ -127,19 +127,19 @@ class CodeMeter:
 
 
 def timed(function: Callable[..., Any], path: str) -> Callable[..., Any]:
-    """The same function, on a meter. It may take iterators and answer with one: then it works while it is drawn."""
+    """The function with a meter. An iterator that it returns is timed while results are drawn from it."""
     meter = CodeMeter(path)
 
     @wraps(function)
     def on_the_meter(*inputs: Any, **named: Any) -> Any:
-        meter.go()
+        meter.start()
         try:
             result = function(*[_awaited(it, meter) if isinstance(it, Iterator) else it for it in inputs], **named)
         except Exception as failure:
-            meter.failed(failure)
+            meter.record_failure(failure)
             raise
         finally:
-            meter.halt()
+            meter.stop()
         return _drawn(result, meter) if isinstance(result, Iterator) else result
 
     with suppress(ValueError, TypeError):
@@ -148,7 +148,7 @@ def timed(function: Callable[..., Any], path: str) -> Callable[..., Any]:
 
 
 def _awaited(rows: Iterator[Any], meter: CodeMeter) -> Iterator[Any]:
-    """What is waited for does not count."""
+    """The rows; the time of waiting for them is excluded."""
     while True:
         since = perf_counter_ns()
         try:
@@ -156,32 +156,32 @@ def _awaited(rows: Iterator[Any], meter: CodeMeter) -> Iterator[Any]:
         except StopIteration:
             return
         except Exception as failure:
-            meter.input_failed(failure)
+            meter.record_input_failure(failure)
             raise
         finally:
-            meter.waited(since)
+            meter.exclude_wait(since)
         yield row
 
 
 def _drawn(results: Iterator[Any], meter: CodeMeter) -> Iterator[Any]:
     while True:
-        meter.go()
+        meter.start()
         try:
             result = next(results)
         except StopIteration:
             break
         except Exception as failure:
-            meter.failed(failure)
+            meter.record_failure(failure)
             raise
         finally:
-            meter.halt()
+            meter.stop()
         yield result
-    meter.end()
+    meter.finish()
 
 
 @dataclass(frozen=True, slots=True)
 class _Naming:
-    """Which operator is called, and which of its functions is next."""
+    """The operator being called, and the number of its next function."""
 
     path: str
     number: "count[int]"
@@ -196,20 +196,20 @@ _CALLED: ContextVar[_Naming | None] = ContextVar("called", default=None)
 
 
 class TimingNotes:
-    """The folder with the notes of one start of an instance: what was there before is removed."""
+    """Folder with the times of one start of an instance; older contents are removed."""
 
     def __init__(self, folder: Path) -> None:
-        _watch_what_is_handed_to_spark()
+        _patch_udf_creation()
         rmtree(folder, ignore_errors=True)
-        # A new name each time: workers that are used again have files of the last start open.
+        # A new name each time: reused workers still have files of the last start open.
         self.folder = folder / uuid4().hex
         self.folder.mkdir(parents=True)
         self.in_python = set[str]()
-        """Operators that have handed functions to Spark."""
+        """Operators that have passed Python functions to Spark."""
 
     @contextmanager
     def of(self, operator: str) -> Iterator[None]:
-        """What is handed to Spark inside is the operator's own code."""
+        """Context in which functions passed to Spark belong to an operator."""
         path = self.folder / operator
         path.mkdir(exist_ok=True)
         token = _CALLED.set(_Naming(str(path), count(), self.in_python))
@@ -218,11 +218,11 @@ class TimingNotes:
         finally:
             _CALLED.reset(token)
 
-    def worked(self, batches: Sequence[int]) -> dict[int, dict[str, CodeTime]]:
-        """Time in each operator's own code, by batch; operators without any are not there."""
+    def times_of(self, batches: Sequence[int]) -> dict[int, dict[str, CodeTime]]:
+        """Time in each operator's own code, by batch; operators without any are left out."""
         notes: dict[str, list[tuple[int, dict[int, tuple[int, int]]]]] = {}
         for path in sorted(self.folder.glob("*/*")):
-            # Places that were never written read as batch 0 without any time.
+            # Entries never written read as batch 0 without any time.
             entries = {batch: (wall, cpu) for batch, wall, cpu in _entries(path) if wall}
             notes.setdefault(path.parent.name, []).append((int(path.name.rpartition("-")[2]), entries))
         return {batch: {name: _in_batch(batch, noted) for name, noted in notes.items()} for batch in batches}
@@ -232,7 +232,7 @@ class TimingNotes:
 
 
 def _in_batch(batch: int, notes: Sequence[tuple[int, Mapping[int, tuple[int, int]]]]) -> CodeTime:
-    """What an operator did in a batch, from the notes of its functions in each partition."""
+    """Time of an operator in a batch, from the entries of its functions in each partition."""
     parts, cpu_ms = [0.0] * (1 + max(partition for partition, _ in notes)), 0.0
     for partition, entries in notes:
         wall, cpu = entries.get(batch, (0, 0))
@@ -248,13 +248,13 @@ def _entries(path: Path) -> Iterator[tuple[int, int, int]]:
 
 
 def with_own_code(report: Mapping[str, Any], worked: Mapping[str, CodeTime]) -> dict[str, Any]:
-    """A report of Spark's, and what Spark does not tell; `read_batch` understands both."""
+    """A report of Spark with the times of the operators' own code, as `read_batch` expects it."""
     return {**report, "ownCode": {name: list(astuple(each)) for name, each in worked.items()}}
 
 
 @cache
-def _watch_what_is_handed_to_spark() -> None:
-    """PySpark has no hook for it; its own profiler wraps functions at the same place."""
+def _patch_udf_creation() -> None:
+    """Patches the creation of UDFs in PySpark, which has no hook for it; its profiler wraps functions there, too."""
     create, known = UserDefinedFunction._create_judf, UserDefinedFunction._judf  # noqa: SLF001
 
     def create_timed(self: UserDefinedFunction, func: Callable[..., Any], include_transpiled: bool = True) -> Any:

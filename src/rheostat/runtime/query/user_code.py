@@ -30,8 +30,8 @@ def load_function(path: str) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def called(operator: str, node: str, function: Callable[..., Any], *inputs: Any, **parameters: Any) -> Any:
-    """The function's answer; what it raises is told with operator, node and the user's line."""
+def call_operator(operator: str, node: str, function: Callable[..., Any], *inputs: Any, **parameters: Any) -> Any:
+    """The function's result; an exception is raised again with operator, node and the user's line."""
     try:
         return function(*inputs, **parameters)
     except Exception as failure:

@@ -13,7 +13,7 @@ from rheostat.runtime.nodes.node_port import NodePort
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.query.schema_discovery import discover
+from rheostat.runtime.query.schema_discovery import discover_columns
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
@@ -32,7 +32,7 @@ def embedded(
     """The runtime of an application whose nodes all live in this process; everything is stopped at the end."""
     root.mkdir(parents=True, exist_ok=True)
     layout = RunPaths(root)
-    columns = discover(spark, application)
+    columns = discover_columns(spark, application)
     blueprint = Blueprint(application, infrastructure, layout, columns, settings or RuntimeSettings())
     journal = SqliteJournal(layout.journal)
     own = {node.name: SparkNode(node.name, spark) for node in infrastructure.nodes}

@@ -8,9 +8,10 @@ from rheostat.runtime.spark.session import activate
 
 
 def register(spark: SparkSession, source: type[DataSource]) -> str:
-    """The name of the format. Repeating it does nothing: a session may have several streams of one kind.
+    """Registers a data source with a session and returns the name of its format. Repeating it does nothing.
 
-    The session becomes the active one of this thread: Spark will look the format up there.
+    The session becomes the active one of this thread: Spark looks the format up there. It may have several streams of
+    one kind.
     """
     activate(spark)
     try:

@@ -36,8 +36,8 @@ IMPORTED = (
     "rheostat.runtime.channels.streaming.data_source",
 )
 HUNG_UP = (BrokenPipeError, ConnectionResetError, EOFError)
-"""A query was stopped while its process answered, or waited to be asked: so it hears of it, and it is no fault to tell.
-What the user's code raises Spark has caught before."""
+"""Errors of a child whose query was stopped while it answered or waited; these are no faults to report. Spark has
+caught exceptions of the user's code before."""
 STREAMS = (0, 1, 2)
 
 
@@ -45,20 +45,20 @@ STREAMS = (0, 1, 2)
 class _Child:
     pid: int
     handle: int
-    """Becomes readable when the process has ended."""
+    """Handle that becomes readable when the process has ended."""
     asked_by: socket.socket
 
 
 @dataclass(slots=True)
 class ForkServer:
-    """Answers launchers on a socket in a folder that only its owner may enter."""
+    """Serves launchers on a socket in a folder that only its owner may enter."""
 
     folder: Path
     _children: dict[int, _Child] = field(default_factory=dict)
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
 
     def serve(self) -> None:
-        """Until standard input ends."""
+        """Serves requests until standard input is closed."""
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listener.bind(str(self.folder / "socket"))
         listener.listen(128)
@@ -90,7 +90,7 @@ class ForkServer:
         self._selector.register(asked_by, selectors.EVENT_READ, lambda: self._abandoned(child))
 
     def _become(self, order: dict[str, object], streams: list[int]) -> None:
-        """The child's life. Never returns: nothing of the server may run in it."""
+        """Runs the order in the child. Never returns: no code of the server may run in it."""
         code = 1
         try:
             for stream, given in zip(STREAMS, streams, strict=True):
@@ -108,7 +108,7 @@ class ForkServer:
             os._exit(code)
 
     def _buried(self, child: _Child) -> None:
-        """A child has ended: its launcher ends with the same code."""
+        """Ends the launcher of a child that has ended, with the same exit code."""
         self._forget(child)
         _, status = os.waitpid(child.pid, 0)
         code = os.waitstatus_to_exitcode(status)
@@ -152,14 +152,14 @@ def _received(asked_by: socket.socket) -> tuple[dict[str, object], list[int]]:
 
 
 def _close_others(selector: selectors.BaseSelector) -> None:
-    """The server's sockets and its other children's are nothing a child may hold open."""
+    """Closes the sockets of the server and its other children, which a child must not hold open."""
     highest = max([key.fd for key in selector.get_map().values()] + list(STREAMS)) + 16
     selector.close()
     os.closerange(len(STREAMS), highest)
 
 
 def _run(order: dict[str, object]) -> int:
-    """What `python -m` would do."""
+    """Runs a module as `python -m` does."""
     environment, arguments = order["environment"], order["arguments"]
     if not isinstance(environment, dict) or not isinstance(arguments, list):
         raise TypeError("an order names a module, its arguments and its environment")
@@ -170,7 +170,7 @@ def _run(order: dict[str, object]) -> int:
     sys.path[:0] = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path and path not in known]
     module = str(order["module"])
     sys.argv = [module, *arguments]
-    # It was imported for the sake of what it imports; as the main module it is run anew.
+    # The module was imported for its dependencies; as the main module it is run anew.
     sys.modules.pop(module, None)
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
@@ -180,10 +180,10 @@ def _run(order: dict[str, object]) -> int:
 
 
 def main() -> None:
-    """Imports, then serves."""
+    """Imports the modules of the children, then serves."""
     for module in IMPORTED:
         importlib.import_module(module)
-    # What is there now is never collected: collecting would touch, and so copy, the pages all children share.
+    # Existing objects are never collected: collecting would touch, and so copy, the pages all children share.
     gc.collect()
     gc.freeze()
     ForkServer(Path(sys.argv[1])).serve()

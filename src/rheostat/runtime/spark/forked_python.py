@@ -17,10 +17,10 @@ _server: subprocess.Popen[bytes] | None = None
 _executable = ""
 
 
-def forking_python() -> str:
-    """Path of an executable that behaves like `python` and forks; the same one for the life of this process.
+def start_fork_server() -> str:
+    """Starts the fork server if it is not running, and returns the path of an executable that behaves like `python`.
 
-    Where the operating system cannot tell of a child's end by a handle (it is Linux that can), plain Python.
+    Returns plain Python where the operating system has no process handles (only Linux has).
     """
     global _server, _executable
     if not hasattr(os, "pidfd_open"):
@@ -40,11 +40,11 @@ def _started() -> tuple[subprocess.Popen[bytes], str]:
     folder = Path(tempfile.mkdtemp(prefix=WORKERS_PREFIX))
     executable = folder / "python"
     source = Path(launcher.__file__).read_text()
-    # Without the site packages: the launcher needs none, and finding them takes longer than all it does.
+    # Without site packages: the launcher needs none, and finding them takes longer than the rest of its work.
     executable.write_text(f"#!{sys.executable} -IS\n{source}")
     executable.chmod(0o700)
     command = [sys.executable, "-m", "rheostat.runtime.spark.fork_server", str(folder)]
-    # Spark's own workers get the same seed: what they hash must be the same in all of them.
+    # Spark's own workers get the same seed: hashes must be the same in all of them.
     environment = {**os.environ, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     server = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
@@ -59,5 +59,5 @@ def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
     if server.stdin is not None:
         server.stdin.close()
     server.wait(10)
-    # It tidies up itself, unless it was killed together with this process's group.
+    # The server removes the folder itself, unless it was killed together with this process's group.
     shutil.rmtree(folder, ignore_errors=True)

@@ -17,21 +17,21 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-MENDS = ("DirectFiles", "ForgottenSelectors")
-"""Classes beside this file, each to be applied to Hadoop's configuration."""
+PATCHES = ("DirectFiles", "ForgottenSelectors")
+"""Patch classes beside this file, each applied to Hadoop's configuration."""
 _DONE = "rheostat.mended"
 
 _log = logging.getLogger(__name__)
 
 
-def mend(spark: SparkSession) -> tuple[str, ...]:
-    """Mends the driver of a session, once, and names what was mended.
+def apply_patches(spark: SparkSession) -> tuple[str, ...]:
+    """Applies the patches to the driver of a session, once, and returns the names of those applied.
 
-    On a Java that is not known here something may be impossible; it is then as it was.
+    On an unknown Java version a patch may be impossible; Spark then stays as it was.
     """
     system = _jvm(spark).java.lang.System
     if system.getProperty(_DONE) is None:
-        system.setProperty(_DONE, " ".join(name for name in MENDS if _applied(spark, name)))
+        system.setProperty(_DONE, " ".join(name for name in PATCHES if _applied(spark, name)))
     return tuple(system.getProperty(_DONE).split())
 
 
@@ -45,7 +45,7 @@ def _applied(spark: SparkSession, name: str) -> bool:
 
 
 def _compiled(spark: SparkSession, name: str) -> Any:
-    """An object of a class that is written beside this file."""
+    """An object of the class whose source is beside this file."""
     jvm = _jvm(spark)
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())

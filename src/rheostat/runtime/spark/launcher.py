@@ -16,7 +16,7 @@ import sys
 
 
 def main() -> int:
-    """Returns the exit code of the forked process."""
+    """Runs the order on the fork server and returns its exit code."""
     arguments = sys.argv[1:]
     if arguments[:1] != ["-m"]:
         return _plain_python(arguments)

@@ -6,11 +6,11 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 
-def quiet_session(spark: SparkSession) -> SparkSession:
-    """A session with the same settings for jobs of our own, without adaptive execution.
+def non_adaptive_session(spark: SparkSession) -> SparkSession:
+    """A session with the same settings for our own jobs, without adaptive execution.
 
-    Adaptive execution re-plans after every shuffle; state has a fixed number of partitions, so that is time without a
-    gain, and a partition it would leave out for being empty must be written all the same.
+    Adaptive execution re-plans after every shuffle. State has a fixed number of partitions, so that only takes time,
+    and a partition left out as empty must be written all the same.
     """
     jvm_session = private(spark, "_jsparkSession").cloneSession()
     session = type(spark)(spark.sparkContext, jvm_session, {})
@@ -29,10 +29,10 @@ def runs_on(spark: SparkSession, checkpoint: Path) -> bool:
 
 
 def uri(path: Path) -> str:
-    """A local path as Spark's state classes want it."""
+    """A local path in the form that Spark's state classes expect."""
     return f"file:{path}"
 
 
 def private(owner: object, name: str) -> Any:
-    """A part of pyspark that has no promise to stay; searching for this name finds every use."""
+    """A private part of pyspark; searching for this function finds every use."""
     return getattr(owner, name)

@@ -24,23 +24,23 @@ STARTS_BETWEEN_CLEANING = 20
 
 
 def in_spark_thread(act: Callable[[], T]) -> T:
-    """Does it in one of few threads that live as long as this process."""
+    """Runs a function in one of a few threads that live as long as this process."""
     if threading.current_thread().name.startswith(_NAME):
         return act()
     return _pool.submit(act).result()
 
 
-def clean_now_and_then(spark: SparkSession) -> None:
-    """To be called for every query that is started; nodes that share a process share the count."""
+def end_idle_monitors(spark: SparkSession) -> None:
+    """Ends idle monitors at every twentieth call; to be called for every query. Nodes of a process share the count."""
     if next(_starts) % STARTS_BETWEEN_CLEANING == 0:
         end_monitors(spark)
 
 
 def end_monitors(spark: SparkSession) -> int:
-    """Ends the monitors of Python workers that Spark forgets to end; says how many there were.
+    """Ends the monitors of Python workers that Spark does not end; returns their number.
 
-    Those of workers that are in use end as well: they only see to it that idle workers are ended after a minute, and
-    there are never more of these than tasks have run at once.
+    Those of workers in use end as well: they only end idle workers after a minute, and there are never more of these
+    than tasks have run at once.
     """
     gateway, jvm = spark.sparkContext._gateway, spark._jvm  # noqa: SLF001 - PySpark has no public way
     if gateway is None or jvm is None:

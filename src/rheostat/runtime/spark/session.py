@@ -9,28 +9,28 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from rheostat.runtime.spark.fork_server import HUNG_UP
-from rheostat.runtime.spark.forked_python import forking_python
-from rheostat.runtime.spark.jvm_patches import mend
+from rheostat.runtime.spark.forked_python import start_fork_server
+from rheostat.runtime.spark.jvm_patches import apply_patches
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
 
 def create_session(settings: SparkSettings, slots: int, name: str = "rheostat") -> SparkSession:
-    """A session with a thread per slot, whose Python workers are forks of this interpreter with the same modules."""
+    """Starts a session with a thread per slot; its Python workers are forks of this interpreter."""
     # Spark takes the workers' interpreter and path from the environment, not from its settings.
-    python = forking_python() if settings.is_local else sys.executable
+    python = start_fork_server() if settings.is_local else sys.executable
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = python
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     builder = SparkSession.builder.appName(name)
     for key, value in settings.resolved(slots).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
-    mend(session)
-    hush(session.sparkContext._accumulatorServer)  # noqa: SLF001 - PySpark has no public way
+    apply_patches(session)
+    ignore_hang_ups(session.sparkContext._accumulatorServer)  # noqa: SLF001 - PySpark has no public way
     return session
 
 
 def has_ended(session: SparkSession) -> bool:
-    """Whether its Java is gone, or Spark within it has given up: whatever is asked of it is never answered then."""
+    """Whether the session's Java process or Spark context has ended; calls to it are never answered then."""
     context = session.sparkContext
     java = getattr(context._gateway, "proc", None)  # noqa: SLF001 - PySpark has no public way
     if java is not None and java.poll() is not None:
@@ -42,15 +42,16 @@ def has_ended(session: SparkSession) -> bool:
 
 
 def end_session(session: SparkSession) -> None:
-    """Stops its Spark, if there is anything to be stopped."""
+    """Stops the session's Spark if it runs."""
     if not has_ended(session):
         session.stop()
 
 
-def hush(server: BaseServer) -> None:
-    """Lets a server of PySpark's pass over it when Spark hangs up: it connects again when it has something to say.
+def ignore_hang_ups(server: BaseServer) -> None:
+    """Makes a server of PySpark ignore closed connections: Spark connects again when it needs to.
 
-    It does so when a query is stopped in the middle of a batch, and a traceback for that would fill the terminal.
+    Spark closes a connection when a query is stopped in the middle of a batch, and a traceback for that would fill the
+    terminal.
     """
     tell = server.handle_error
 

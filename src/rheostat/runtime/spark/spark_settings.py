@@ -33,7 +33,7 @@ LEAN: dict[str, tuple[str, str]] = {
     "spark.sql.streaming.minBatchesToRetain": ("10", "a change needs the last batch only; fewer files to copy"),
     "spark.sql.streaming.stateStore.maintenanceInterval": (
         "20s",
-        "each time one snapshot is kept and what lies before the last but one is removed: a minute leaves 500 files",
+        "one snapshot is kept each time and all before the last but one removed: a minute leaves 500 files",
     ),
     "spark.sql.streaming.stopTimeout": ("20s", "a query that does not stop must not stop the protocol"),
     "spark.sql.streaming.metricsEnabled": ("false", "samples come from the query's progress"),
@@ -70,17 +70,17 @@ JAVA = "spark.driver.extraJavaOptions"
 
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
-    """What a node's Spark application is started with."""
+    """Settings with which a node's Spark application is started."""
 
     master: str = "local"
     """Spark master: `local` (as many threads as the node has slots), `local[n]`, `spark://...`."""
     overrides: Mapping[str, str] = field(default_factory=dict)
     """Settings that replace or extend the lean ones."""
     masters: Mapping[str, str] = field(default_factory=dict)
-    """By node: the master of those that have another one."""
+    """Masters of nodes that do not use `master`, by node name."""
 
     def __post_init__(self) -> None:
-        """Every mistake at once."""
+        """Rejects invalid settings and lists every mistake."""
         mistakes = [
             Mistake((place,), f"{master!r} is no Spark master", "write local, local[n] or spark://host:port")
             for place, master in [("master", self.master), *self.masters.items()]
@@ -95,11 +95,11 @@ class SparkSettings:
             raise InvalidModel("Spark", mistakes)
 
     def of_node(self, name: str) -> "SparkSettings":
-        """What one node is started with."""
+        """The settings of one node."""
         return replace(self, master=self.masters.get(name, self.master), masters={})
 
     def with_scratch(self, folder: Path) -> "SparkSettings":
-        """The same, with everything that Spark and its libraries write for a while below one folder.
+        """The same settings, with all temporary files of Spark and its libraries below one folder.
 
         The owner of the folder can remove the files of a Spark that was killed.
         """
@@ -112,14 +112,14 @@ class SparkSettings:
         return re.fullmatch(r"local(\[.*)?", self.master) is not None
 
     def resolved(self, slots: int) -> dict[str, str]:
-        """Everything, with a thread per slot so that a slow operator does not take another's slots."""
+        """All settings, with a thread per slot so that a slow operator does not take another's slots."""
         master = f"local[{max(1, slots)}]" if self.master == "local" else self.master
         lean = {name: value for name, (value, _) in (LEAN | LOOPBACK if self.is_local else LEAN).items()}
         elsewhere = {} if self.is_local else self._on_executors(slots)
         return {"spark.master": master, **lean, **elsewhere, **self.overrides}
 
     def _on_executors(self, slots: int) -> dict[str, str]:
-        """What executors of a cluster need to be told: they inherit nothing of this process.
+        """Settings for the executors of a cluster, which inherit nothing of this process.
 
         A node takes as many of the cluster's cores as it has slots, so that several nodes can share a cluster; without
         that the first one takes all, and the others wait for ever.

@@ -3,7 +3,7 @@
 from pyspark import TaskContext
 
 _BATCH_ID = "streaming.sql.batchId"
-"""By this name Spark tells it."""
+"""Name of Spark's local property with the batch number."""
 
 
 def batch_of(task: TaskContext | None) -> int:

@@ -13,7 +13,7 @@ HOURS = (
     *(0.640, 0.474, 0.350, 0.253, 0.186, 0.157, 0.319, 0.541, 0.670, 0.700, 0.703, 0.740),
     *(0.778, 0.777, 0.805, 0.771, 0.658, 0.789, 0.955, 1.000, 0.943, 0.938, 0.913, 0.811),
 )
-"""Passengers of each hour of the day, by the busiest."""
+"""Passengers in each hour of the day, relative to the busiest hour."""
 SPREAD = 0.13
 """Standard deviation of a day's demand relative to the mean day, in the same series."""
 
@@ -21,12 +21,12 @@ SPREAD = 0.13
 def city_days(
     least_tps: float = 150.0, greatest_tps: float = 500.0, *, days: int = 5, day_seconds: float = 8640.0, seed: int = 0
 ) -> TraceWorkload:
-    """Some days, each with a demand of its own, scaled so that the whole lies between two rates [EDF 9]."""
+    """Several days with random demands, scaled so that all rates lie between two values [EDF 9]."""
     if days < 1 or not day_seconds > 0:
         raise ValueError(f"need at least one day that lasts, got {days} of {day_seconds} s")
     rng = np.random.default_rng(seed)
     demands = np.maximum(rng.normal(1.0, SPREAD, days), 0.3)
-    # An hour counts in its middle; midnight to midnight is closed by the next day's first hour.
+    # The rate of an hour is that at its middle; the last hour joins the next day's first.
     shape = np.outer(demands, HOURS).ravel()
     moments = (np.arange(len(shape)) + 0.5) * day_seconds / 24
     return TraceWorkload(tuple(moments.tolist()), tuple(shape.tolist())).scaled(least_tps, greatest_tps)

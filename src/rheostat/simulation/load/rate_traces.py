@@ -27,7 +27,7 @@ MOST_TOLD = 50
 
 
 def read_trace(path: Path, gap_factor: float = 1.5) -> TraceWorkload:
-    """The rates of a file; a step more than `gap_factor` times the usual one is a gap."""
+    """The rates of a file; a step longer than `gap_factor` times the median step is a gap."""
     found: list[Located] = []
     points: list[tuple[int, float, float]] = []
     try:
@@ -51,7 +51,7 @@ def _is_header(row: list[str]) -> bool:
 
 
 def _take(row: list[str], line: int, file: str, points: list[tuple[int, float, float]], found: list[Located]) -> None:
-    """A line as a point, or what is wrong with it."""
+    """Parses a line and adds its point, or its mistakes."""
     if len(row) < 2:
         found.append(Located(file, line, f"{row[0]!r} is one column where two are needed", "write `when,how many`"))
         return
@@ -72,7 +72,7 @@ def _moment(text: str) -> float | None:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         return None
-    # Without a zone the clock of the wall is meant; a fixed one keeps days 24 hours long.
+    # A time without a zone is local time; one fixed zone keeps days 24 hours long.
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
@@ -85,7 +85,7 @@ def _number(text: str) -> float | None:
 
 
 def _steps(file: str, points: list[tuple[int, float, float]], gap_factor: float) -> Iterable[Located]:
-    """Steps backwards, and steps that are too long."""
+    """Mistakes of times: steps backwards, and gaps."""
     steps = [later[1] - earlier[1] for earlier, later in pairwise(points)]
     forward = [step for step in steps if step > 0]
     usual = median(forward) if forward else 0.0

@@ -20,16 +20,16 @@ Values = NDArray[np.float64]
 
 
 class Workload(Protocol):
-    """What every source of an application brings."""
+    """Cumulative number of tuples of each source of an application."""
 
     def tuples_until(self, seconds: Values) -> Values:
-        """Tuples brought from time 0 to each of these moments; never decreasing."""
+        """Tuples from time 0 to each of these moments; never decreasing."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CurveWorkload:
-    """Rates as a curve says them: linear, phases, sine, spikes, days.
+    """Workload of a rate curve: linear, phases, sine, spikes, days.
 
     >>> CurveWorkload.of("120 for 900; 350").tuples_until(np.array([900.0, 910.0])).tolist()
     [108000.0, 111500.0]
@@ -39,25 +39,25 @@ class CurveWorkload:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """From the text of a curve."""
+        """The workload of a curve given as text."""
         return cls(parse_curve(text))
 
     def tuples_until(self, seconds: Values) -> Values:
-        """The integral of the curve."""
+        """Integral of the curve."""
         return np.array([self.curve.integral(max(0.0, moment)) for moment in seconds.tolist()])
 
 
 @dataclass(frozen=True)
 class TraceWorkload:
-    """Recorded rates joined by straight lines; before the first and after the last they stay as they are."""
+    """Workload of recorded rates, interpolated linearly; before the first and after the last they stay constant."""
 
     seconds: tuple[float, ...]
-    """When each rate was recorded, strictly increasing."""
+    """Time of each recorded rate, strictly increasing."""
     rates_tps: tuple[float, ...]
-    """Tuples per second at each moment."""
+    """Tuples per second at each time."""
 
     def __post_init__(self) -> None:
-        """Refuses what is no function of time."""
+        """Rejects sequences that are not a function of time."""
         if not self.seconds or len(self.seconds) != len(self.rates_tps):
             raise ValueError(f"a trace needs as many rates as moments, got {len(self.rates_tps)}, {len(self.seconds)}")
         if any(not later > earlier for earlier, later in pairwise(self.seconds)):
@@ -67,16 +67,16 @@ class TraceWorkload:
 
     @classmethod
     def of(cls, seconds: Sequence[float], rates_tps: Sequence[float]) -> Self:
-        """From any sequences, with the first moment as time 0."""
+        """The workload of two sequences, with the first moment as time 0."""
         return cls(tuple(float(moment - seconds[0]) for moment in seconds), tuple(map(float, rates_tps)))
 
     @property
     def duration_seconds(self) -> float:
-        """From the first to the last moment."""
+        """Seconds from the first to the last recorded rate."""
         return self.seconds[-1] - self.seconds[0]
 
     def scaled(self, least_tps: float, greatest_tps: float) -> "TraceWorkload":
-        """With its smallest rate at the one and its largest at the other, everything else in proportion."""
+        """The workload scaled linearly to a least and a greatest rate."""
         if not 0 <= least_tps <= greatest_tps < np.inf:
             raise ValueError(f"need 0 <= least <= greatest, got {least_tps} and {greatest_tps}")
         low, high = min(self.rates_tps), max(self.rates_tps)
@@ -84,13 +84,13 @@ class TraceWorkload:
         return TraceWorkload(self.seconds, tuple(least_tps + factor * (rate - low) for rate in self.rates_tps))
 
     def faster(self, factor: float) -> "TraceWorkload":
-        """The same rates in 1/factor of the time: EDF replays five days in twelve hours."""
+        """The same rates in 1/factor of the time, as EDF replays five days in twelve hours."""
         if not (isfinite(factor) and factor > 0):
             raise ValueError(f"a speed must be > 0, got {factor}")
         return TraceWorkload(tuple(moment / factor for moment in self.seconds), self.rates_tps)
 
     def between(self, begin_seconds: float, end_seconds: float) -> "TraceWorkload":
-        """A part of it, with its beginning as time 0."""
+        """A part of the workload, with its start as time 0."""
         kept = [i for i, moment in enumerate(self.seconds) if begin_seconds <= moment <= end_seconds]
         if not kept:
             raise ValueError(f"nothing was recorded between {begin_seconds} and {end_seconds} s")
@@ -98,13 +98,13 @@ class TraceWorkload:
 
     @cached_property
     def _points(self) -> tuple[Values, Values, Values]:
-        """Moments, rates, and tuples up to each moment."""
+        """Times, rates, and cumulative tuples at each time."""
         moments, rates = np.array(self.seconds), np.array(self.rates_tps)
         brought = np.concatenate([[0.0], np.cumsum(np.diff(moments) * (rates[:-1] + rates[1:]) / 2)])
         return moments, rates, brought + rates[0] * moments[0]
 
     def tuples_until(self, seconds: Values) -> Values:
-        """The integral of the straight lines."""
+        """Integral of the interpolated rates."""
         moments, rates, brought = self._points
         at = np.maximum(seconds, 0.0)
         before = np.clip(np.searchsorted(moments, at, side="right") - 1, 0, len(moments) - 1)

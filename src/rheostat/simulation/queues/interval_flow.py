@@ -18,23 +18,23 @@ from rheostat.simulation.queues.waiting_lines import Ages, WaitingLine
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Everything that happened, by step; operators and streams in their order, rates in tuples per second."""
+    """Results of an interval by step; operators and streams in their order, rates in tuples per second."""
 
     edges: Values
-    """Moments at which steps begin and end."""
+    """Start and end times of the steps."""
     arrived: Values
-    """Into every operator, (operators, steps)."""
+    """Tuples per second into every operator, (operators, steps)."""
     served: Values
     streams: Values
-    """Sent on every stream, (streams, steps)."""
+    """Tuples per second sent on every stream, (streams, steps)."""
     row_served: Values
-    """Served by every row, (rows, steps)."""
+    """Tuples per second served by every row, (rows, steps)."""
     row_waiting: Values
-    """Tuples that wait in front of every row at the end of every step."""
+    """Tuples waiting in front of every row at the end of every step."""
     latency: Values
     """Mean time of a tuple in every operator, waiting and service, in seconds."""
     response: Ages
-    """Time from source to end, of those who leave in each step."""
+    """Time from source to end of the tuples that leave in each step."""
 
     @property
     def steps(self) -> Values:
@@ -42,7 +42,7 @@ class Interval:
         return np.diff(self.edges)
 
     def part(self, first: int, last: int) -> "Interval":
-        """Some of its steps, from the edge `first` to the edge `last`."""
+        """The steps from the edge `first` to the edge `last`."""
         steps = slice(first, last)
         return Interval(
             self.edges[first : last + 1],
@@ -58,7 +58,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class _Passed:
-    """The first half of an interval: numbers of tuples, not yet their times."""
+    """First half of an interval: numbers of tuples, without their times."""
 
     edges: Values
     arrived: Values
@@ -69,7 +69,7 @@ class _Passed:
 
 
 class IntervalFlow:
-    """The queues of an application between two intervals."""
+    """Queues of an application between two intervals."""
 
     def __init__(self, layout: ServerLayout) -> None:
         self.layout = layout
@@ -78,18 +78,18 @@ class IntervalFlow:
         self._lines = [WaitingLine() for _ in layout.application.operators]
 
     def advance(self, edges: Values, brought: Values, paused: Collection[int] = ()) -> Interval:
-        """Lets time pass; `brought` is the number of tuples every source gets in each step."""
-        calm = None if paused else self.foreseen(edges, brought)
-        return self._timed(self._crowded(edges, brought, paused), calm=False) if calm is None else calm
+        """Advances time; `brought` is the number of tuples of every source in each step."""
+        calm = None if paused else self.calm_interval(edges, brought)
+        return self._timed(self._with_waiting(edges, brought, paused), calm=False) if calm is None else calm
 
     @property
-    def is_crowded(self) -> bool:
+    def has_waiting(self) -> bool:
         """Whether any tuple waits."""
         return bool(self._waiting.any())
 
-    def foreseen(self, edges: Values, brought: Values) -> Interval | None:
+    def calm_interval(self, edges: Values, brought: Values) -> Interval | None:
         """The flow if nothing is changed; None if tuples wait or will have to. It does not advance time."""
-        passed = None if self.is_crowded else self._calm(edges, brought)
+        passed = None if self.has_waiting else self._calm(edges, brought)
         return None if passed is None else self._timed(passed, calm=True)
 
     def _interval(self, passed: _Passed, latency: Values, response: Ages) -> Interval:
@@ -116,8 +116,8 @@ class IntervalFlow:
         streams = stream_slope * rates + stream_constant
         return _Passed(edges, arrived, arrived, streams, mine, np.zeros_like(mine))
 
-    def _crowded(self, edges: Values, brought: Values, paused: Collection[int]) -> _Passed:
-        """Operator by operator in the order of flow."""
+    def _with_waiting(self, edges: Values, brought: Values, paused: Collection[int]) -> _Passed:
+        """Flow with waiting tuples, computed operator by operator in the order of flow."""
         layout, steps = self.layout, np.diff(edges)
         size, count = len(layout.application.operators), len(steps)
         arrived, served = np.zeros((size, count)), np.zeros((size, count))
@@ -139,7 +139,7 @@ class IntervalFlow:
         return _Passed(edges, arrived, served, streams, row_served, row_waiting)
 
     def _sent(self, stream: int, served: Values, running: float) -> Values:
-        """λ_(i,j): by selectivity, or at its own rate while its producer runs."""
+        """λ_(i,j): by selectivity, or at the stream's own rate while its producer runs."""
         described = self.layout.application.streams[stream]
         if described.rate_tps is None:
             return served * described.selectivity
@@ -147,7 +147,7 @@ class IntervalFlow:
         return np.full_like(served, described.rate_tps * running * alive)
 
     def _timed(self, passed: _Passed, *, calm: bool) -> Interval:
-        """With the times in every operator, and from the sources to the ends by the longest way."""
+        """Adds the times in every operator, and from the sources to the ends by the longest path."""
         layout = self.layout
         service, spread = self._services(passed)
         distance, widening = layout.distances
@@ -206,17 +206,17 @@ class IntervalFlow:
         self.layout, self._waiting = layout, waiting
 
     def waiting(self) -> Values:
-        """Tuples that wait in front of every operator."""
+        """Tuples waiting in front of every operator."""
         return np.array([self._waiting[rows].sum() for rows in self.layout.slices])
 
     def lags(self, now: float) -> Values:
         """Age in line of the first waiting tuple of every operator, in seconds; 0 if none waits."""
-        if not self.is_crowded:
+        if not self.has_waiting:
             return np.zeros(len(self._lines))
         return np.array([now - line.oldest(now) for line in self._lines])
 
 
 def _limited(capacities: Values, steps: Values, before: Values, arrivals: Values) -> Values:
-    """Tuples that rows can serve in every step; a server without limit serves all there can be."""
+    """Tuples that rows can serve in every step; without a limit, as many as can arrive."""
     everything = before + arrivals.sum(axis=1)
     return np.asarray(np.minimum(capacities[:, None] * steps, (everything + 1.0)[:, None]))

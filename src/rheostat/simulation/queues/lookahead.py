@@ -11,20 +11,20 @@ from rheostat.simulation.queues.interval_flow import Interval
 from rheostat.simulation.queues.server_layout import ServerLayout
 
 STRETCH_SECONDS = 300.0
-"""How far to look: longer saves hardly any more calls, and more of it is in vain."""
+"""Length of a stretch: a longer one saves hardly any more calls and is discarded more often."""
 _TINY = 1e-9
-"""Two moments that differ by less are the same."""
+"""Moments within this distance count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """A stretch of time that was computed for one layout."""
+    """Stretch of time computed in advance for one layout."""
 
     layout: ServerLayout
     interval: Interval
 
     def part(self, layout: ServerLayout, begin: float, end: float) -> Interval | None:
-        """What happens from the one moment to the other; None if that was not computed, or not in these steps."""
+        """The flow between two moments; None if it was not computed, or with other steps."""
         if layout is not self.layout:
             return None
         edges = self.interval.edges

@@ -17,12 +17,12 @@ from rheostat.simulation.queues.queue_formulas import Values, quantile
 from rheostat.simulation.queues.server_layout import ServerLayout
 
 LEVELS = {"response_p50_ms": 0.5, "response_p95_ms": 0.95, "response_p99_ms": 0.99}
-"""Percentiles that are told."""
+"""Percentiles that are reported."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Averages over a time in which nothing was changed; operators, rows and streams in the order of the layout."""
+    """Averages over a time without changes; operators, rows and streams in the order of the layout."""
 
     seconds: float
     arrived: Values
@@ -30,23 +30,23 @@ class Measurement:
     served: Values
     streams: Values
     utilization: Values
-    """Of every row."""
+    """Utilization of every row."""
     row_served: Values
     row_waiting: Values
-    """Tuples in front of every row at the end."""
+    """Tuples waiting in front of every row at the end."""
     lags: Values
-    """How long ago the first came who waits in front of every operator at the end, in seconds."""
+    """Waiting time of the first tuple in front of every operator at the end, in seconds."""
     latency: Values
     """Mean time of a tuple in every operator, waiting included, in seconds; 0 where none was served."""
     left: float
-    """Tuples that left the application."""
+    """Number of tuples that left the application."""
     response: float
     """Mean time from source to end in seconds; 0 if none left."""
     response_square: float
-    """Mean of its square."""
+    """Mean of the squared time."""
 
     def plus(self, later: "Measurement") -> "Measurement":
-        """Both times together."""
+        """The averages over both times together."""
         whole = self.seconds + later.seconds
         first, second = self.seconds / whole, later.seconds / whole
         left = self.left + later.left
@@ -77,11 +77,11 @@ class Measurement:
         found = {name: 1000 * quantile(self.response, variance, level) for name, level in LEVELS.items()}
         return {"response_mean_ms": 1000 * self.response, **found}
 
-    def blurred(self, noise: MeasurementNoise) -> "Measurement":
+    def with_errors(self, noise: MeasurementNoise) -> "Measurement":
         """The measurement with measurement errors; counted figures stay exact."""
         columns = (self.arrived, self.streams, self.utilization, self.row_served, self.lags, self.latency)
         ends = list(accumulate((len(column) for column in columns), initial=1))
-        # Drawn at once: the same numbers as one column after the other.
+        # Drawn at once: gives the same numbers as drawing column by column.
         factors = noise.factors(ends[-1])
         arrived, streams, utilization, row_served, lags, latency = (
             column * factors[begin:end] for column, (begin, end) in zip(columns, pairwise(ends), strict=True)

@@ -12,24 +12,24 @@ import numpy as np
 from rheostat.simulation.queues.queue_formulas import Values
 
 BLOCK = 4096
-"""Steps that are drawn at once."""
+"""Number of steps drawn at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """How much is left to chance; nothing by default."""
+    """Strength of the noise; none by default."""
 
     rate: float = 0.0
     """Standard deviation of the arrival rate, relative to it."""
     correlation_seconds: float = 10.0
-    """How long a deviation of the rate lasts: its autocorrelation falls to 1/e within this."""
+    """Time constant of the rate's deviation: its autocorrelation falls to 1/e within this."""
     measurement: float = 0.0
     """Standard deviation of every measured figure, relative to it."""
     lost: float = 0.0
-    """Share of the samples that never arrive."""
+    """Share of lost samples."""
 
     def __post_init__(self) -> None:
-        """Refuses what is no deviation and no share."""
+        """Rejects invalid deviations and shares."""
         if not all(isfinite(x) and x >= 0 for x in (self.rate, self.measurement)):
             raise ValueError(f"deviations must be finite and >= 0, got {self}")
         if not (isfinite(self.correlation_seconds) and self.correlation_seconds > 0 and 0 <= self.lost <= 1):
@@ -37,7 +37,7 @@ class Noise:
 
 
 class RateNoise:
-    """A factor for every step of time: 1 plus an autoregressive process of first order."""
+    """Factor of the rate for every step: 1 plus an autoregressive process of first order."""
 
     def __init__(self, noise: Noise, step_seconds: float, seed: int) -> None:
         self._deviation, self._rng = noise.rate, np.random.default_rng((seed, 1))
@@ -53,7 +53,7 @@ class RateNoise:
         return np.maximum(1.0 + self._deviation * self._drawn[first : first + count], 0.0)
 
     def _block(self) -> Values:
-        """The next deviations: each is what is left of the one before, and something new."""
+        """The next deviations: each is the decayed previous one plus a random shock."""
         deviation = float(self._drawn[-1]) if len(self._drawn) else float(self._rng.standard_normal())
         block = []
         for shock in (self._rng.standard_normal(BLOCK) * sqrt(1 - self._memory**2)).tolist():
@@ -63,21 +63,21 @@ class RateNoise:
 
 
 class MeasurementNoise:
-    """What measuring adds, in the order in which it is asked for."""
+    """Random measurement errors and losses, in the order of the calls."""
 
     def __init__(self, noise: Noise, seed: int) -> None:
         self._noise, self._rng = noise, np.random.default_rng((seed, 2))
         self._losses = np.random.default_rng((seed, 3))
 
     def is_lost(self) -> bool:
-        """Whether the next sample never arrives."""
+        """Whether the next sample is lost."""
         return self._noise.lost > 0.0 and bool(self._losses.random() < self._noise.lost)
 
     @property
-    def blurs(self) -> bool:
-        """Whether figures are not exact."""
+    def has_errors(self) -> bool:
+        """Whether measured figures have errors."""
         return self._noise.measurement > 0.0
 
     def factors(self, count: int) -> Values:
-        """Factors for so many figures, never negative."""
+        """Error factors for `count` figures, never negative."""
         return np.maximum(1.0 + self._noise.measurement * self._rng.standard_normal(count), 0.0)

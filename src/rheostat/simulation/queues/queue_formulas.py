@@ -17,7 +17,7 @@ Values = NDArray[np.float64]
 
 
 def backlogs(start: Values, arrivals: Values, capacities: Values) -> Values:
-    """Tuples that wait at the end of every step: q_t = max(q_{t-1} + a_t - c_t, 0), Lindley's recursion.
+    """Tuples waiting at the end of every step: q_t = max(q_{t-1} + a_t - c_t, 0), Lindley's recursion.
 
     Steps are along the last axis; `start` has one entry for each queue. Solved for all steps at once: with
     S_t = Σ_{s<=t} (a_s - c_s) it is q_t = S_t + max(q_0, max_{s<=t} -S_s).
@@ -27,7 +27,7 @@ def backlogs(start: Values, arrivals: Values, capacities: Values) -> Values:
     """
     drift = np.cumsum(arrivals - capacities, axis=-1)
     lowest = np.maximum.accumulate(-drift, axis=-1)
-    # Where the queue runs empty the two terms cancel; what rounding leaves of it is no tuple.
+    # Where the queue runs empty the two terms cancel; a remainder from rounding is no tuple.
     waiting = drift + np.maximum(lowest, start[..., None])
     return np.where(waiting > 1e-9 * (1.0 + np.abs(drift)), waiting, 0.0)
 
@@ -48,7 +48,7 @@ def sojourn(load: Values, service_rate: Values, variability: Values) -> tuple[Va
 
 
 def burst_seconds(load: Values, service_rate: Values, period_seconds: Values, share: Values) -> Values:
-    """How long a replica works on a burst, if a share of its load comes at once at the beginning of every period.
+    """Time a replica works on a burst, if a share of its load comes at once at the start of every period.
 
     The burst brings share λ T tuples; the others keep coming while it is served: T_b = share λ T / (μ - (1 - share) λ).
     A tuple of the burst waits for a part of T_b that is uniform from 0 to T_b. The average utilisation shows nothing of

@@ -22,11 +22,11 @@ from rheostat.simulation.queues.servers import ReplicaRows, Servers
 
 @dataclass(frozen=True)
 class ServerLayout:
-    """An application, placed, with the nodes that are down."""
+    """A deployed application, with the nodes that are down."""
 
     application: Application
     infrastructure: Infrastructure
-    """All nodes the deployment names, also those that are down."""
+    """All nodes of the deployment, including those that are down."""
     deployment: Deployment
     servers: Servers
     down: frozenset[str] = frozenset()
@@ -34,7 +34,7 @@ class ServerLayout:
 
     @cached_property
     def placed(self) -> Placed:
-        """The argument of the formulas."""
+        """The deployed application as an argument of the formulas."""
         return Placed(self.application, self.infrastructure, self.deployment, self.hop_ms)
 
     @cached_property
@@ -50,7 +50,7 @@ class ServerLayout:
 
     @cached_property
     def shares(self) -> Values:
-        """What part of its operator's load a row gets."""
+        """Share of its operator's load that each row gets."""
         return np.array([self.deployment[name][node] / len(self.deployment[name]) for name, node in self.pairs])
 
     @cached_property
@@ -61,7 +61,7 @@ class ServerLayout:
 
     @cached_property
     def rows(self) -> ReplicaRows:
-        """How rows serve."""
+        """Service parameters of the rows."""
         speeds, index = self.infrastructure.speedups, self.infrastructure.index
         position = {operator.name: i for i, operator in enumerate(self.application.operators)}
         operators = [position[name] for name, _ in self.pairs]
@@ -79,7 +79,7 @@ class ServerLayout:
 
     @cached_property
     def working(self) -> Values:
-        """What part of the work of its operator a row does: its share of those that are up."""
+        """Share of its operator's work that each row does, among the rows that are up."""
         shares = self.shares * self.up
         whole = np.add.reduceat(shares, self.starts)[self.owner]
         return np.asarray(shares / np.maximum(whole, 1e-12))[:, None]
@@ -92,7 +92,7 @@ class ServerLayout:
 
     @cached_property
     def full_work(self) -> Values:
-        """Tuples per second that keep a row busy all the time; infinite without a limit, and where nothing runs."""
+        """Tuples per second that keep a row fully busy; infinite without a limit, and where nothing runs."""
         return np.where(self.capacities > 0, self.capacities, np.inf)
 
     @cached_property
@@ -123,17 +123,17 @@ class ServerLayout:
 
     @cached_property
     def sources(self) -> frozenset[int]:
-        """Positions of the operators that bring data in."""
+        """Positions of the source operators."""
         return frozenset(i for i, op in enumerate(self.application.operators) if op.kind is Kind.SOURCE)
 
     @cached_property
     def ends(self) -> list[int]:
-        """Positions of the operators that hand data out: they have no outgoing stream."""
+        """Positions of the operators without an outgoing stream."""
         return [i for i, op in enumerate(self.application.operators) if not self.application.outputs[op.name]]
 
     @cached_property
     def gains(self) -> tuple[Values, Values, Values, Values]:
-        """What every operator receives and every stream carries, by what a source brings: λ = slope x + constant.
+        """Rates of all operators and streams as linear functions of a source's rate: λ = slope x + constant.
 
         The slopes and constants of the operators, then those of the streams; exact while everything is served.
         """
@@ -154,7 +154,7 @@ class ServerLayout:
     def distances(self) -> tuple[Values, Values]:
         """Mean and variance of the network delay of every stream over pairs of replicas, in seconds.
 
-        Differs from EDRP (3), which takes the longest: this is what a tuple meets, that what the slowest one meets.
+        Differs: EDRP (3) takes the longest delay, that of the slowest tuple; this is the delay of an average one.
         """
         placed = self.placed
         if not self.application.streams:
@@ -168,7 +168,7 @@ class ServerLayout:
 
     @cached_property
     def prices(self) -> Values:
-        """C_(u,v) of every stream, on average over pairs of replicas: $ per hour for one tuple per second."""
+        """Mean C_(u,v) of every stream over pairs of replicas: $ per hour for one tuple per second."""
         placed = self.placed
         if not self.application.streams:
             return np.empty(0)
@@ -178,7 +178,7 @@ class ServerLayout:
 
     @cached_property
     def replicas_cost(self) -> float:
-        """What all replicas cost in $ per hour, without their streams [EDRP 3.4]."""
+        """Cost of all replicas in $ per hour, without their streams [EDRP 3.4]."""
         return float(qos.operator_costs(self.placed).sum())
 
     @cached_property
@@ -188,5 +188,5 @@ class ServerLayout:
         return {node.name: float(taken[i]) for i, node in enumerate(self.infrastructure.nodes)}
 
     def on(self, deployment: Deployment, infrastructure: Infrastructure, down: Collection[str]) -> "ServerLayout":
-        """The same application otherwise deployed."""
+        """The layout of the same application with another deployment."""
         return ServerLayout(self.application, infrastructure, deployment, self.servers, frozenset(down), self.hop_ms)

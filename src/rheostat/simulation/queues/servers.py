@@ -23,34 +23,34 @@ from rheostat.simulation.queues.queue_formulas import Values, burst_seconds, soj
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """A part of the load that comes at once, again and again: rankings that are refreshed at every tick."""
+    """Part of the load that comes at once, periodically: for example rankings refreshed at every tick."""
 
     period_seconds: float = 1.0
     share: float = 1.0
     """Share of the load that comes in bursts."""
 
     def __post_init__(self) -> None:
-        """Refuses bursts that are none."""
+        """Rejects invalid bursts."""
         if not (isfinite(self.period_seconds) and self.period_seconds > 0 and 0 < self.share <= 1):
             raise ValueError(f"a burst needs a period > 0 and a share from above 0 to 1, got {self}")
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What a latency model does not say of an operator."""
+    """Behaviour of an operator beyond its latency model."""
 
     variability: float = 1.0
     """C²: variance of the service time by the square of its mean; 0 for constant times, 1 for exponential ones."""
     burst: Burst | None = None
 
     def __post_init__(self) -> None:
-        """Refuses what is no variance."""
+        """Rejects an invalid variability."""
         if not (isfinite(self.variability) and self.variability >= 0):
             raise ValueError(f"a variability must be finite and >= 0, got {self.variability}")
 
 
 def capacity_tps(model: LatencyModel) -> float:
-    """Tuples per second that a replica on the reference processor can serve; infinite if nothing limits it."""
+    """Tuples per second that a replica on the reference processor can serve; infinite without a limit."""
     match model:
         case MM1(rate) | MicroBatch(rate, _):
             return rate
@@ -65,27 +65,27 @@ def capacity_tps(model: LatencyModel) -> float:
 
 @dataclass(frozen=True)
 class Servers:
-    """All operators of an application, as columns that a whole interval is computed with."""
+    """All operators of an application, as columns for the computation of an interval."""
 
     operators: Sequence[Operator]
     behaviours: Mapping[str, Behaviour]
     busiest: float = 0.97
-    """Utilisation up to which the stationary formulas are believed. Beyond it a queue does not become stationary
-    within a control period; what piles up then is backlog, which is counted."""
+    """Utilisation up to which the stationary formulas are used. Beyond it a queue does not become stationary within a
+    control period; the tuples that pile up then are counted as backlog."""
 
     def __post_init__(self) -> None:
-        """Refuses behaviours of operators that are not there."""
+        """Rejects behaviours of unknown operators."""
         if not 0 < self.busiest < 1:
             raise ValueError(f"need 0 < busiest < 1, got {self.busiest}")
         if unknown := sorted(set(self.behaviours) - {operator.name for operator in self.operators}):
             raise ValueError(f"behaviours of unknown operators: {', '.join(unknown)}")
 
     def capacities(self) -> Values:
-        """Of one replica on the reference processor, for every operator."""
+        """Capacity of one replica on the reference processor, for every operator."""
         return np.array([capacity_tps(operator.latency) for operator in self.operators])
 
     def times(self, of: "ReplicaRows", load: Values) -> tuple[Values, Values]:
-        """Mean and variance of a tuple's time, for every row and step, in seconds; load is of one replica."""
+        """Mean and variance of a tuple's time, for every row and step, in seconds; `load` is that of one replica."""
         seen = load / of.speed
         mean, variance = np.zeros_like(load), np.zeros_like(load)
         if len(of.queues):
@@ -105,7 +105,7 @@ class Servers:
 
 
 class ReplicaRows:
-    """The replica rows of one deployment, sorted out by how they are computed. All columns have shape (rows, 1)."""
+    """Replica rows of one deployment, grouped by method of computation. All columns have shape (rows, 1)."""
 
     def __init__(self, servers: Servers, operator: Sequence[int], speed: Sequence[float]) -> None:
         self.operator = list(operator)
@@ -118,7 +118,7 @@ class ReplicaRows:
         self.service_rate = self.capacity[self.queues]
         self.variability = np.array([behaviours[row].variability for row in self.queues.tolist()])[:, None]
         bursts = [(row, behaviour.burst) for row, behaviour in enumerate(behaviours) if behaviour.burst is not None]
-        # Without a capacity a burst takes no time.
+        # Without a capacity limit a burst takes no time.
         limited = [(row, burst) for row, burst in bursts if isfinite(self.capacity[row, 0])]
         self.bursts = np.array([row for row, _ in limited], dtype=np.intp)
         self.burst_period = np.array([burst.period_seconds for _, burst in limited])[:, None]
@@ -126,7 +126,7 @@ class ReplicaRows:
 
 
 def _curve_seconds(model: LatencyModel, load: Values, busiest: float) -> Values:
-    """The curve at these loads, at its end for what lies beyond."""
+    """The curve at these loads; its last value for loads beyond its end."""
     below = np.minimum(load, capacity_tps(model))
     match model:
         case Constant(milliseconds):
@@ -137,12 +137,12 @@ def _curve_seconds(model: LatencyModel, load: Values, busiest: float) -> Values:
             return np.asarray(np.maximum(np.polynomial.polynomial.polyval(below, coefficients), 0.0) / 1000)
         case MicroBatch(capacity, fixed_ms):
             return np.asarray(1.5 * fixed_ms / (1 - np.minimum(load / capacity, busiest)) / 1000)
-    # A curve we do not know may rise without limit, as that of a queue does.
+    # An unknown curve may rise without limit, like that of a queue.
     return np.array([model.latency_ms(busiest * value) / 1000 for value in below.tolist()])
 
 
 def _largest_finite_load(model: LatencyModel) -> float:
-    """Of a model we do not know: found by doubling and halving, a little below where it becomes infinite."""
+    """Largest load with a finite latency in an unknown model, found by doubling and bisection."""
     low, high = 0.0, 1.0
     while isfinite(model.latency_ms(high)) and high < 1e12:
         low, high = high, 2 * high

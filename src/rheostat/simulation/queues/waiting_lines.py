@@ -15,7 +15,7 @@ from rheostat.simulation.queues.queue_formulas import Values
 
 @dataclass(frozen=True, slots=True)
 class Ages:
-    """Means and variances of times in seconds, at every step, of the tuples of that step."""
+    """Means and variances in seconds, per step, of the ages of the step's tuples."""
 
     mean: Values
     variance: Values
@@ -26,36 +26,36 @@ class Ages:
         return self.variance + self.mean**2
 
     def later(self, mean: Values | float, variance: Values | float) -> "Ages":
-        """After a further time with this mean and variance, independent of what was before."""
+        """The ages after a further time with this mean and variance, independent of the time before."""
         return Ages(self.mean + mean, self.variance + variance)
 
     def or_later(self, other: "Ages") -> "Ages":
-        """Whichever takes longer on average: a tuple is through when the last of its parts is."""
+        """Per step the ages that are larger on average: a tuple is complete when the last of its parts is."""
         longer = other.mean > self.mean
         return Ages(np.where(longer, other.mean, self.mean), np.where(longer, other.variance, self.variance))
 
     @classmethod
     def none(cls, steps: int) -> "Ages":
-        """Nothing has happened yet."""
+        """Zero ages."""
         return cls(np.zeros(steps), np.zeros(steps))
 
     @classmethod
     def of_moments(cls, mean: Values, square: Values) -> "Ages":
-        """From the mean of the times and that of their squares."""
+        """The ages with these means and means of squares."""
         return cls(mean, np.maximum(square - mean**2, 0.0))
 
 
 class WaitingLine:
-    """The tuples that wait in front of an operator, as curves over the moments at which they came."""
+    """Tuples waiting in front of an operator, as curves over their arrival times."""
 
     def __init__(self) -> None:
         self._moments = np.zeros(1)
         self._sums = np.zeros((3, 1))
-        """By each moment: tuples, the sum of their ages when they came, and of the squares of those."""
+        """Cumulative by arrival time: tuples, the sum of their ages on arrival, and of the squares of these."""
 
     @property
     def waiting(self) -> float:
-        """How many there are."""
+        """Number of waiting tuples."""
         return float(self._sums[0, -1])
 
     def oldest(self, now: float) -> float:
@@ -67,9 +67,9 @@ class WaitingLine:
         self._moments, self._sums = np.array([now]), np.zeros((3, 1))
 
     def pass_through(self, edges: Values, arrivals: Values, waiting: Values, came: Ages) -> tuple[Ages, Ages]:
-        """How long those served in every step had waited here, and how old they were when they came.
+        """Waiting times here of the tuples served in every step, and their ages on arrival.
 
-        `arrivals` are tuples in every step with the ages they bring, `waiting` those left at its end.
+        `arrivals` are tuples in every step, `came` their ages, `waiting` those left at its end.
         """
         if self.waiting == 0.0:
             if not waiting.any():
@@ -89,7 +89,7 @@ class WaitingLine:
         return waited, Ages.of_moments(carried[0], carried[1])
 
     def _keep(self, moments: Values, sums: Values, served: float, waiting: float) -> None:
-        """Forgets who was served."""
+        """Removes the served tuples from the curves."""
         if waiting <= 0.0:
             self.clear(float(moments[-1]))
             return
@@ -100,7 +100,7 @@ class WaitingLine:
         self._sums = np.maximum(sums[:, first:] - gone, 0.0)
 
     def restart(self, waiting: float, oldest: float, now: float) -> None:
-        """After a change another number waits in another line; the first of them came at `oldest`."""
+        """Sets the number of waiting tuples after a change of layout; the first of them arrived at `oldest`."""
         if waiting <= 0.0:
             self.clear(now)
         elif self.waiting > 0.0 and self._moments[0] <= oldest:
@@ -112,9 +112,9 @@ class WaitingLine:
 
 
 def _waited(since: Values, before: Values, after: Values, number: Values) -> Ages:
-    """The waits of those served in each step, from the wait of its first to that of its last.
+    """Waiting times of the tuples served in each step, from that of the first to that of the last.
 
-    Where the line ends within a step, those who came after its end did not wait.
+    Where the line ends within a step, tuples that arrived after its end did not wait.
     """
     first, last = since[:-1], np.where(after > 0.0, since[1:], 0.0)
     first = np.where(before > 0.0, first, 0.0)

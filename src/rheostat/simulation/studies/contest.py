@@ -10,7 +10,7 @@ from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.control.setup.factory import Planning
 from rheostat.policies.operators.period_cost import Weights
 from rheostat.report.run_summary import EVERYTHING, Exclusion, Summary, summarise
-from rheostat.simulation.studies.foresight import knowing_policies
+from rheostat.simulation.studies.foresight import informed_policies
 from rheostat.simulation.studies.run_cost import total_cost
 from rheostat.simulation.studies.simulated_run import simulate
 from rheostat.simulation.world.scenario import Scenario
@@ -20,7 +20,7 @@ ORACLE = "oracle"
 
 @dataclass(frozen=True)
 class Contest:
-    """What all of them have to cope with, and how they are judged."""
+    """Common task of all control systems, and the criteria of the comparison."""
 
     scenario: Scenario
     until_seconds: float
@@ -31,12 +31,12 @@ class Contest:
     exclusion: Exclusion = EVERYTHING
     seed: int = 0
     planning: Planning | None = None
-    """What those plan with who plan."""
+    """Settings of planning control systems."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """What came of one control system."""
+    """Result of one control system."""
 
     name: str
     summary: Summary
@@ -44,7 +44,7 @@ class Entrant:
     """Sum of EDF's (1) over periods and operators."""
 
 
-def compared(
+def compare(
     contest: Contest,
     entrants: Mapping[str, ControlSettings],
     processes: int = 2,
@@ -71,7 +71,7 @@ def limit(contest: Contest) -> float:
         period_seconds=contest.period_seconds,
         latency_bounds_ms=contest.bounds_ms,
     )
-    policy_for = knowing_policies(contest.scenario, settings, contest.until_seconds, contest.seed)
+    policy_for = informed_policies(contest.scenario, settings, contest.until_seconds, contest.seed)
     if policy_for is None:
         raise ValueError("the oracle takes no latency curve: nothing can be known ahead")
     operators = contest.scenario.application.operators
@@ -90,7 +90,7 @@ def _run(contest: Contest, entrants: Iterable[tuple[str, ControlSettings]], proc
         for name, settings in entrants:
             yield _one(contest, name, settings)
         return
-    # Fresh processes: a fork would inherit whatever threads there are.
+    # New processes: a fork would inherit running threads.
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
         for future in as_completed([pool.submit(_one, contest, name, settings) for name, settings in entrants]):
             yield future.result()

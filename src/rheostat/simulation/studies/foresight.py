@@ -19,10 +19,10 @@ from rheostat.simulation.studies.latency_curves import latency_curve
 from rheostat.simulation.world.scenario import Scenario
 
 
-def knowing_policies(
+def informed_policies(
     scenario: Scenario, settings: ControlSettings, until_seconds: float, seed: int
 ) -> PolicyFor | None:
-    """A policy for every operator that is told its latency curve, and its future if it takes one; else None."""
+    """Maker of policies that know the latency curve, and the future if they take it; None if they take neither."""
     kind = OPERATOR_POLICIES.get(settings.policy_name())
     takes = set() if kind is None else {field.name for field in fields(kind)}
     if "latency" not in takes:
@@ -45,9 +45,9 @@ def knowing_policies(
 
 
 def slowed_by_a_change(scenario: Scenario, settings: ControlSettings, operator: Operator) -> int:
-    """How many elastic operators have a period that is too slow when this one gets a replica more.
+    """Number of elastic operators that become too slow for a period if this one gets one more replica.
 
-    Those who stand still for t of a period T, and are fed evenly, make their tuples wait t²/2T on average.
+    An operator paused for t of a period T, with even arrivals, makes its tuples wait t²/2T on average.
     """
     current = scenario.deployment
     node = next(iter(current[operator.name]))
@@ -65,7 +65,7 @@ def slowed_by_a_change(scenario: Scenario, settings: ControlSettings, operator: 
 
 
 def _future(scenario: Scenario, operator: Operator, rates: Values, period_seconds: float) -> dict[str, Any]:
-    """The trace of an operator, and where it starts."""
+    """Future rates of an operator, its start and its bounds."""
     return {
         "rates_tps": tuple(rates.tolist()),
         "period_seconds": period_seconds,
@@ -76,7 +76,7 @@ def _future(scenario: Scenario, operator: Operator, rates: Values, period_second
 
 
 def period_rates(scenario: Scenario, seed: int, period_seconds: float, periods: int) -> dict[str, Values]:
-    """Mean input rate of every operator in period 0, 1, ..., noise included, if everything is served."""
+    """Mean input rate of every operator in period 0, 1, ..., including noise, if everything is served."""
     per_period = max(1, round(period_seconds / scenario.step_seconds))
     edges: Values = np.arange(periods * per_period + 1, dtype=float) * scenario.step_seconds
     factors = RateNoise(scenario.noise, scenario.step_seconds, seed).factors(0, len(edges) - 1)

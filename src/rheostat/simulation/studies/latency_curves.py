@@ -12,7 +12,7 @@ from rheostat.model.graph.latency import Constant, Tabulated
 from rheostat.simulation.queues.servers import Behaviour, ReplicaRows, Servers, capacity_tps
 
 POINTS = 60
-"""Loads that are tried, evenly up to saturation."""
+"""Number of loads, evenly spaced up to saturation."""
 TYPICAL = 0.7
 """EDF 9: operators are profiled where none is more than 70 % busy."""
 
@@ -25,7 +25,7 @@ def latency_curve(operator: Operator, behaviour: Behaviour | None = None) -> Tab
     servers = Servers((operator,), {operator.name: behaviour} if behaviour else {})
     loads = np.linspace(0.0, servers.busiest * capacity, POINTS)
     mean, _ = servers.times(ReplicaRows(servers, [0], [1.0]), loads[None, :])
-    # Rounding must not make a curve fall that is flat.
+    # Rounding must not make a flat curve decrease.
     measured = np.maximum.accumulate(1000 * mean[0])
     return Tabulated(tuple(loads.tolist()), tuple(measured.tolist()))
 
@@ -33,9 +33,9 @@ def latency_curve(operator: Operator, behaviour: Behaviour | None = None) -> Tab
 def shared_bounds(
     application: Application, behaviours: Mapping[str, Behaviour], objective_ms: float
 ) -> dict[str, float]:
-    """R_max,op for every operator: the share of R_max that it takes when it is 70 % busy, along the longest path.
+    """R_max,op for every operator: its share of R_max at a utilization of 70 %, along the longest path.
 
-    EDF 9 measures how much time is spent where when the response time is close to R_max, and takes that.
+    EDF 9 measures the share of time spent in each operator when the response time is close to R_max, and uses that.
     """
     typical = {}
     for operator in application.operators:
@@ -48,5 +48,5 @@ def shared_bounds(
         until[name] = before + typical[name]
     longest = max(until.values())
     shares = {name: own / longest if longest > 0 else 1.0 for name, own in typical.items()}
-    # An operator that takes no time at all still needs a bound it can be held against.
+    # Even an operator that takes no time needs a bound.
     return {name: objective_ms * max(share, 1e-3) for name, share in shares.items()}

@@ -19,10 +19,10 @@ def total_cost(
     weights: Weights,
     period_seconds: float = 30.0,
 ) -> float:
-    """Σ over all periods and all operators that can be scaled, of the cost of a period.
+    """Σ of the cost of a period over all periods and all operators that can be scaled.
 
-    An operator is too slow in a period if its mean latency exceeds its bound, also where that is the price of a change;
-    one in which it served nothing is too slow.
+    An operator is too slow in a period if its mean latency exceeds its bound, even because of a change; if it served
+    nothing, it is too slow.
     """
     moments = range(len(recording.seconds))
     grouped = groupby(moments, key=lambda i: ceil(recording.seconds[i] / period_seconds - 1e-9))

@@ -34,29 +34,29 @@ from rheostat.model.network.resources import Infrastructure
 from rheostat.model.observation import Sample, Subject
 from rheostat.policies.operators.period_cost import Weights, period_cost
 from rheostat.simulation.queues.servers import capacity_tps
-from rheostat.simulation.world.scenario import Scenario, impossible
+from rheostat.simulation.world.scenario import Scenario, reasons_against
 from rheostat.simulation.world.simulated_world import SimulatedWorld
 
 Observation = NDArray[np.float32]
 LAG_SECONDS = 10.0
-"""A lag of this much is half of the way to 1."""
+"""Lag at which the observation is 0.5."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be learned."""
+    """Learning task: a scenario with its objective and periods."""
 
     scenario: Scenario
     objective_ms: float = 250.0
-    """R_max: slower than this costs."""
+    """R_max: a longer response time costs."""
     period_seconds: float = 30.0
-    """Time between two actions."""
+    """Seconds between two actions."""
     periods: int = 1440
-    """After so many the episode ends."""
+    """Number of periods of an episode."""
     weights: Weights = Weights()
 
     def __post_init__(self) -> None:
-        """Refuses a task with nothing to decide."""
+        """Rejects a task without decisions."""
         if not (self.objective_ms > 0 and self.period_seconds > 0 and self.periods >= 1):
             raise ValueError(f"need an objective, a period and a number of periods > 0, got {self}")
         if not self.elastic:
@@ -69,7 +69,7 @@ class Task:
 
 
 class ScalingEnvironment(gymnasium.Env[Observation, NDArray[np.int64]]):
-    """Scales every operator of an application, period by period."""
+    """Environment that scales every operator of an application, period by period."""
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - Gymnasium's own declaration is no ClassVar
 
@@ -82,7 +82,7 @@ class ScalingEnvironment(gymnasium.Env[Observation, NDArray[np.int64]]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """A new world; what is left to chance in it comes from the seed."""
+        """Creates a new world; its random numbers follow from the seed."""
         super().reset(seed=seed, options=options)
         self.world = SimulatedWorld(self.task.scenario, int(self.np_random.integers(2**31)))
         self.world.wait_until(self.task.period_seconds)
@@ -90,13 +90,13 @@ class ScalingEnvironment(gymnasium.Env[Observation, NDArray[np.int64]]):
         return self._observed(figures), self._told(figures, "")
 
     def step(self, action: NDArray[np.int64]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Changes the deployment if the action says so, and lets a period pass."""
+        """Changes the deployment if the action says so, and advances time by a period."""
         began = self.world.now_seconds()
         change, refused = self._change(action), ""
         effect = self.world.apply(change)
         if isinstance(effect, Refused):
             refused = "; ".join(effect.reasons)
-        # A change takes time, too; the next action is due when the next period is over.
+        # A change takes time, too; the next action is due at the end of the next period.
         self.world.wait_until(max(began + self.task.period_seconds, self.world.now_seconds()))
         figures = _latest(self.world.samples())
         told = self._told(figures, refused)
@@ -112,7 +112,7 @@ class ScalingEnvironment(gymnasium.Env[Observation, NDArray[np.int64]]):
         return self._observed(figures), -cost, False, over, told
 
     def _change(self, action: NDArray[np.int64]) -> Reconfiguration:
-        """What the action asks for, as far as bounds and nodes allow."""
+        """The reconfiguration of an action, as far as bounds and nodes allow."""
         wanted, infrastructure = self.world.deployment(), self.world.infrastructure()
         for operator, step in zip(self.task.elastic, action.tolist(), strict=True):
             after = _with_step(self.task.scenario, infrastructure, wanted, operator, step - 1)
@@ -173,5 +173,5 @@ def _with_step(
     for node in sorted(room, key=lambda name: (-room[name], name)):
         wanted = current.having(operator.name, replicas.plus(node))
         if operator.may_run_on(node) and room[node] >= operator.resources and node in infrastructure.index:
-            return replicas if impossible(scenario.application, infrastructure, wanted) else wanted[operator.name]
+            return replicas if reasons_against(scenario.application, infrastructure, wanted) else wanted[operator.name]
     return replicas

@@ -14,22 +14,22 @@ from rheostat.control.setup.control_settings import PLANNED, ControlSettings
 from rheostat.control.setup.factory import Planning, build
 from rheostat.control.setup.factory import World as Parts
 from rheostat.report.recording import Recording
-from rheostat.simulation.studies.foresight import knowing_policies
+from rheostat.simulation.studies.foresight import informed_policies
 from rheostat.simulation.world.scenario import Scenario
 from rheostat.simulation.world.simulated_world import SimulatedWorld
 
 
 @dataclass(frozen=True)
 class Run:
-    """What came of it."""
+    """Result of a simulated run."""
 
     recording: Recording
     journal: MemoryJournal
     requests: int = 0
-    """How often a manager asked for something."""
+    """Number of requests by managers."""
     granted: int = 0
     lessons: tuple[Entry, ...] = ()
-    """What every manager of an operator has learned in the end."""
+    """Lessons learned by the operator managers during the run."""
 
 
 def simulate(
@@ -45,13 +45,13 @@ def simulate(
 ) -> Run:
     """Runs a scenario; the same arguments give the same journal, byte for byte.
 
-    Managers go on with what those of their name have learned before, if that is given.
+    Managers continue with the lessons that managers of the same name learned before, if these are given.
     """
     world, journal = SimulatedWorld(scenario, seed), MemoryJournal()
     provider = world if scenario.supply.kinds else None
     parts = Parts(scenario.application, world, world, world, journal, provider)
     seeded = replace(settings, seed=seed)
-    control = build(seeded, parts, planning, knowing_policies(scenario, settings, until_seconds, seed))
+    control = build(seeded, parts, planning, informed_policies(scenario, settings, until_seconds, seed))
     remind(control.operators, learned)
     run(control.loops, world, until_seconds, progress)
     who = {} if settings.kind in PLANNED else {"policy": settings.policy_name(), "global": settings.granting}
@@ -64,7 +64,7 @@ def simulate(
 
 
 def _accounted(journal: MemoryJournal) -> tuple[int, int, list[tuple[float, str]]]:
-    """What was asked for, what was granted, and why every change was made, by the moment at which it began."""
+    """Numbers of requests and grants, and the reason of every change by its start time."""
     asked = granted = 0
     reasons = []
     for _, entry in journal.read(kind=DECISION):

@@ -9,28 +9,28 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True, order=True)
 class Failure:
-    """A node is lost, and perhaps comes back."""
+    """Loss of a node, for some time or for ever."""
 
     at_seconds: float
     node: str
     lasts_seconds: float = inf
-    """How long it is down; infinite if it never comes back."""
+    """Seconds that it is down; infinite if it never comes back."""
 
     def __post_init__(self) -> None:
-        """Refuses a failure that never happens, or ends before it begins."""
+        """Rejects a failure without a valid time or duration."""
         if not (isfinite(self.at_seconds) and self.at_seconds >= 0 and self.lasts_seconds > 0):
             raise ValueError(f"a failure needs a moment >= 0 and lasts longer than 0 s, got {self}")
 
     @property
     def until_seconds(self) -> float:
-        """When the node is back."""
+        """Time at which the node is back."""
         return self.at_seconds + self.lasts_seconds
 
 
 def random_failures(
     nodes: Iterable[str], until_seconds: float, *, every_seconds: float, lasting_seconds: float, seed: int = 0
 ) -> tuple[Failure, ...]:
-    """Failures of every node by itself: exponential times between them, exponential times until it is back."""
+    """Independent failures of every node: exponential times between them, exponential durations."""
     if not (every_seconds > 0 and lasting_seconds > 0 and isfinite(until_seconds)):
         raise ValueError(f"need times > 0, got every {every_seconds} s, lasting {lasting_seconds} s")
     rng = np.random.default_rng((seed, 4))

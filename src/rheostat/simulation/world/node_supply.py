@@ -12,25 +12,25 @@ from rheostat.simulation.world.node_failures import Failure
 
 @dataclass(frozen=True, slots=True)
 class Supply:
-    """Where nodes come from."""
+    """Supply of further nodes."""
 
     kinds: tuple[Node, ...] = ()
-    """What can be had, as templates."""
+    """Available kinds of nodes, as templates."""
     start_seconds: float = 30.0
-    """From asking for a node until it is up."""
+    """Seconds from the request for a node until it is up."""
     stop_seconds: float = 5.0
-    """From releasing a node until it is no longer paid."""
+    """Seconds from the release of a node until it is no longer paid."""
     most: int = 1000
-    """How many nodes there may be at once."""
+    """Greatest number of nodes at once."""
 
     def __post_init__(self) -> None:
-        """Refuses times that are none."""
+        """Rejects invalid times and limits."""
         if not all(isfinite(x) and x >= 0 for x in (self.start_seconds, self.stop_seconds)) or self.most < 1:
             raise ValueError(f"need times >= 0 and room for at least one node, got {self}")
 
 
 class SimulatedNodes:
-    """All nodes there ever were, and what has become of them."""
+    """All nodes that ever existed, with their states."""
 
     def __init__(self, infrastructure: Infrastructure, supply: Supply, failures: Sequence[Failure] = ()) -> None:
         self._supply = supply
@@ -49,21 +49,21 @@ class SimulatedNodes:
 
     @property
     def up(self) -> frozenset[str]:
-        """Names of the nodes that work."""
+        """Names of the nodes that are up."""
         return frozenset(self._rented - self._starting.keys() - self._broken.keys() - self._stopping.keys())
 
     @property
     def down(self) -> frozenset[str]:
-        """Names of the nodes that do not."""
+        """Names of the nodes that are down."""
         return frozenset(self.known.index) - self.up
 
     @property
     def price_per_hour(self) -> float:
-        """What all nodes cost that are rented, also those on their way up or down."""
+        """Price of all rented nodes, including those that are starting or stopping."""
         return sum(node.price_per_hour for node in self.known.nodes if node.name in self._rented)
 
     def next_event(self) -> float:
-        """When the next node comes, goes, fails or is back; infinite if nothing is to be expected."""
+        """Time at which the next node joins, leaves, fails or comes back; infinite if there is no such event."""
         moments = [*self._starting.values(), *self._stopping.values(), *self._broken.values()]
         return min([*moments, self._failures[0].at_seconds if self._failures else inf], default=inf)
 
@@ -73,7 +73,7 @@ class SimulatedNodes:
         return next(found, None)
 
     def pass_time(self, now: float) -> list[str]:
-        """Everything that was to happen by now happens; told in words, empty if nothing did."""
+        """Applies all node events due by now; returns them in words."""
         told = []
         for name in [name for name, moment in self._starting.items() if moment <= now]:
             del self._starting[name]
@@ -94,22 +94,22 @@ class SimulatedNodes:
         return told
 
     def view(self) -> Infrastructure:
-        """The nodes that are up, and what lies between them."""
+        """The nodes that are up, and the network between them."""
         if self._view is None:
             self._view = with_only(self.known, self.up)
         return self._view
 
     def kinds(self) -> tuple[Node, ...]:
-        """What can be had."""
+        """Available kinds of nodes."""
         return self._supply.kinds
 
     def start(self, kind: str, region: str, now: float) -> str:
-        """Asks for a node."""
+        """Requests a node."""
         template = next((node for node in self._supply.kinds if node.name == kind), None)
         if template is None:
             raise ValueError(f"there is no kind of node {kind!r}: {did_you_mean(kind, [k.name for k in self.kinds()])}")
         if len(self._rented) >= self._supply.most:
-            raise ValueError(f"there are {len(self._rented)} nodes already, and may be {self._supply.most}")
+            raise ValueError(f"node limit reached ({len(self._rented)} of {self._supply.most})")
         self._started += 1
         while (name := f"{kind}-{self._started}") in self.known.index:
             self._started += 1
@@ -120,7 +120,7 @@ class SimulatedNodes:
         return name
 
     def stop(self, node: str, now: float) -> None:
-        """Releases a node; one that is on its way up is not waited for."""
+        """Releases a node; one that is still starting is released at once."""
         if node in self._rented and node not in self._stopping:
             self._starting.pop(node, None)
             self._stopping[node] = now + self._supply.stop_seconds

@@ -20,7 +20,7 @@ Figures = Iterator[tuple[Subject, dict[str, float]]]
 
 
 class Sampler:
-    """Makes samples of one layout; what does not change with time is worked out once."""
+    """Maker of samples for one layout; constant figures are computed once."""
 
     def __init__(self, layout: ServerLayout) -> None:
         self.layout = layout
@@ -28,8 +28,8 @@ class Sampler:
     def samples(
         self, measured: Measurement, at_seconds: float, downtime_seconds: float, noise: MeasurementNoise
     ) -> list[Sample]:
-        """One sample for every subject, less those that are lost."""
-        seen = measured.blurred(noise) if noise.blurs else measured
+        """One sample for every subject, except lost ones."""
+        seen = measured.with_errors(noise) if noise.has_errors else measured
         return [
             Sample(subject, at_seconds, figures)
             for subject, figures in self._figures(seen, downtime_seconds)
@@ -59,7 +59,7 @@ class Sampler:
 
     @cached_property
     def _known(self) -> list[tuple[Subject, dict[str, float]]]:
-        """What does not change: replicas, state, and what a replica could process if it were always busy."""
+        """Constant figures: replicas, state size, and the true rate of a replica."""
         layout = self.layout
         able = layout.rows.capacity[:, 0] * layout.rows.speed[:, 0] * layout.counts
         true_rates = np.add.reduceat(able, self.layout.starts) / self._degrees
@@ -106,7 +106,7 @@ class Sampler:
 
     @cached_property
     def _hosts(self) -> list[tuple[Subject, int, float, float]]:
-        """Nodes that are up: subject, position, capacity, and what replicas take of it."""
+        """Nodes that are up: subject, position, capacity, and resources taken by replicas."""
         layout = self.layout
         return [
             (Subject.node(node.name), i, node.capacity, layout.slots_used[node.name])

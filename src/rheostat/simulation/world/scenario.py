@@ -21,39 +21,39 @@ from rheostat.simulation.world.node_supply import Supply
 
 @dataclass(frozen=True)
 class Scenario:
-    """Everything but the managers: two worlds of one scenario and one seed are the same world."""
+    """Everything but the managers: one scenario with one seed always gives the same world."""
 
     application: Application
     infrastructure: Infrastructure
     deployment: Deployment
-    """What runs at the start."""
+    """The deployment at the start."""
     workload: Workload
-    """What every source brings."""
+    """Tuples of every source over time."""
     downtime: DowntimeModel = PauseAndResume()
-    """What a change costs."""
+    """Downtime model of changes."""
     behaviours: Mapping[str, Behaviour] = field(default_factory=dict)
-    """Of operators that do more than their latency model says."""
+    """Behaviour of operators beyond their latency models."""
     noise: Noise = Noise()
     supply: Supply = Supply()
-    """Where further nodes come from."""
+    """Supply of further nodes."""
     failures: tuple[Failure, ...] = ()
     hop_ms: float = 0.0
-    """What a stream pays for leaving its query."""
+    """Milliseconds that a stream pays for leaving its query."""
     step_seconds: float = 1.0
-    """Time is computed in steps of this length."""
+    """Length of a time step."""
     sample_seconds: float = 5.0
-    """Everything is measured this often, on average over the time since the last."""
+    """Time between two samples; each is the average since the last."""
 
     def __post_init__(self) -> None:
-        """Refuses what could not run, naming every reason."""
+        """Rejects an impossible deployment and lists every reason."""
         if not all(isfinite(x) and x > 0 for x in (self.step_seconds, self.sample_seconds)):
             raise ValueError(f"steps and samples need lengths > 0 s, got {self.step_seconds}, {self.sample_seconds}")
-        if reasons := impossible(self.application, self.infrastructure, self.deployment):
+        if reasons := reasons_against(self.application, self.infrastructure, self.deployment):
             raise InvalidModel("deployment", [Mistake((), reason) for reason in reasons])
 
 
-def impossible(application: Application, infrastructure: Infrastructure, wanted: Deployment) -> tuple[str, ...]:
-    """Everything that forbids a deployment, in words: who may run where, how often, and whether it fits."""
+def reasons_against(application: Application, infrastructure: Infrastructure, wanted: Deployment) -> tuple[str, ...]:
+    """All reasons against a deployment, in words: allowed nodes, numbers of replicas, and capacity."""
     found = [f"{m.what}; {m.remedy}" for m in wanted.mistakes(application, infrastructure.index)]
     if found:
         return tuple(found)

@@ -26,12 +26,12 @@ from rheostat.simulation.queues.server_layout import ServerLayout
 from rheostat.simulation.queues.servers import Servers
 from rheostat.simulation.world.node_supply import SimulatedNodes
 from rheostat.simulation.world.sampler import Sampler
-from rheostat.simulation.world.scenario import Scenario, impossible
+from rheostat.simulation.world.scenario import Scenario, reasons_against
 
 LONGEST = 3600
-"""Steps that are computed at once; more would only take more memory."""
+"""Greatest number of steps computed at once; more would only take more memory."""
 _TINY = 1e-9
-"""Two moments that differ by less are the same."""
+"""Moments within this distance count as equal."""
 
 
 class SimulatedWorld:
@@ -47,7 +47,7 @@ class SimulatedWorld:
         )
         self._flow, self._sampler = IntervalFlow(layout), Sampler(layout)
         self._rates = RateNoise(scenario.noise, scenario.step_seconds, seed)
-        self._blur = MeasurementNoise(scenario.noise, seed)
+        self._errors = MeasurementNoise(scenario.noise, seed)
         self._now = self._downtime = 0.0
         self._ahead: Ahead | None = None
         self._pending: Measurement | None = None
@@ -59,11 +59,11 @@ class SimulatedWorld:
         return self._now
 
     def wait_until(self, seconds: float) -> None:
-        """Lets time pass."""
+        """Advances time."""
         self._pass_time(seconds, ())
 
     def samples(self) -> Sequence[Sample]:
-        """What was measured since the last call."""
+        """Samples since the last call."""
         taken, self._samples = self._samples, []
         return taken
 
@@ -76,17 +76,17 @@ class SimulatedWorld:
         return self._nodes.view()
 
     def kinds(self) -> Sequence[Node]:
-        """What can be had."""
+        """Available kinds of nodes."""
         return self._nodes.kinds()
 
     def start(self, kind: str, region: str) -> str:
-        """Asks for a node; it is up after the supply's time."""
+        """Requests a node; it is up after the supply's start time."""
         name = self._nodes.start(kind, region, self._now)
         self._rearrange(self.deployment())
         return name
 
     def failure(self, node: str) -> str | None:  # noqa: ARG002 - the protocol
-        """Every node comes."""
+        """None: a simulated node always starts."""
         return None
 
     def stop(self, node: str) -> None:
@@ -98,7 +98,7 @@ class SimulatedWorld:
         self._rearrange(self.deployment())
 
     def apply(self, change: Reconfiguration) -> Effect:
-        """Carries out a change while tuples wait; time passes."""
+        """Carries out a change; time passes, and tuples wait meanwhile."""
         began = self._now
         effect = self._applied(change) if change else Done(0.0)
         match effect:
@@ -112,7 +112,7 @@ class SimulatedWorld:
 
     @property
     def downtime_seconds(self) -> float:
-        """How long the application has been paused so far, in all."""
+        """Total time for which the application was paused."""
         return self._downtime
 
     def _applied(self, change: Reconfiguration) -> Effect:
@@ -138,13 +138,13 @@ class SimulatedWorld:
         return Done(longest)
 
     def _forbidden(self, change: Reconfiguration, wanted: Deployment) -> tuple[str, ...]:
-        """Why a change cannot be made; what is on a lost node may stay there, but nothing new goes there."""
-        found = impossible(self.scenario.application, self._nodes.known, wanted)
+        """Reasons against a change; replicas on a lost node may stay, but no new ones start there."""
+        found = reasons_against(self.scenario.application, self._nodes.known, wanted)
         gone = sorted({node for part in change.changes for node in part.added if node not in self._nodes.up})
         return (*found, *(f"node {node!r} does not run" for node in gone))
 
     def _pauses(self, situation: CurrentDeployment, wanted: Deployment) -> dict[int, float]:
-        """How long each operator stands still, by its position; where all are restarted, all wait for the slowest."""
+        """Seconds for which each operator is paused, by position; if all restart, all wait for the slowest."""
         model, operators = self.scenario.downtime, situation.application.operators
         whole = downtime_seconds(model, situation, wanted)
         if any(model.unchanged_seconds(situation, operator) > 0 for operator in operators):
@@ -156,7 +156,7 @@ class SimulatedWorld:
         }
 
     def _pass_time(self, until: float, paused: Collection[int]) -> None:
-        """Computes what happens, piece by piece: a piece ends where something is measured or a node comes or goes."""
+        """Computes the flow piece by piece: a piece ends at a sample or at a node event."""
         while self._now < until - _TINY:
             sampled = self._next_sample()
             end = min(until, sampled, self._nodes.next_event(), self._now + LONGEST * self.scenario.step_seconds)
@@ -173,10 +173,10 @@ class SimulatedWorld:
         return (floor(self._now / period + _TINY) + 1) * period
 
     def _compute(self, end: float, paused: Collection[int]) -> None:
-        """One piece: no change, no measurement, no node that comes or goes inside."""
+        """Computes one piece: no change, no sample and no node event inside."""
         if end <= self._now:
             return
-        interval = None if paused else self._foreseen(end)
+        interval = None if paused else self._calm_interval(end)
         if interval is None:
             edges = self._edges(end)
             interval = self._flow.advance(edges, self._brought(edges), paused)
@@ -184,48 +184,48 @@ class SimulatedWorld:
         self._pending = piece if self._pending is None else self._pending.plus(piece)
         self._now = end
 
-    def _foreseen(self, end: float) -> Interval | None:
+    def _calm_interval(self, end: float) -> Interval | None:
         """The part of the stretch computed ahead; None if tuples wait, or would have to within the stretch."""
         known = self._ahead.part(self._flow.layout, self._now, end) if self._ahead else None
         if known is not None:
             return known
         off_the_grid = end / self.scenario.step_seconds
-        if self._flow.is_crowded or abs(off_the_grid - round(off_the_grid)) > _TINY:
+        if self._flow.has_waiting or abs(off_the_grid - round(off_the_grid)) > _TINY:
             return None
         edges = self._edges(max(end, self._now + STRETCH_SECONDS))
-        stretch = self._flow.foreseen(edges, self._brought(edges))
+        stretch = self._flow.calm_interval(edges, self._brought(edges))
         self._ahead = None if stretch is None else Ahead(self._flow.layout, stretch)
         return self._ahead.part(self._flow.layout, self._now, end) if self._ahead else None
 
     def _brought(self, edges: Values) -> Values:
-        """Tuples that every source gets in each step, noise included."""
+        """Tuples of every source in each step, including noise."""
         first = floor(edges[0] / self.scenario.step_seconds + _TINY)
         brought = np.diff(self.scenario.workload.tuples_until(edges))
         return brought * self._rates.factors(first, len(brought))
 
     def _edges(self, end: float) -> Values:
-        """From now to the end, at the steps of a grid that does not depend on who waits for what."""
+        """Step edges from now to the end, on a grid independent of the calls."""
         step = self.scenario.step_seconds
         first, last = floor(self._now / step + _TINY) + 1, floor(end / step - _TINY)
         inner = np.arange(first, last + 1) * step
         return np.concatenate([[self._now], inner, [end]])
 
     def _rearrange(self, deployment: Deployment) -> None:
-        """Another deployment or other nodes: what was measured until now is told, then the queues are moved."""
+        """Switches to another deployment or other nodes: emits the measurement so far, then moves the queues."""
         if self._pending is not None:
             self._measured()
         layout = self._flow.layout
-        # Nodes that only just were asked for are known by name, and hold nothing until they are up.
+        # Nodes just requested are known by name, and hold nothing until they are up.
         self._flow.rearrange(layout.on(deployment, self._nodes.known, self._nodes.down), self._now)
         self._sampler = Sampler(self._flow.layout)
 
     def _measured(self) -> None:
-        """Turns what was computed since the last time into samples and a line of the recording."""
+        """Turns the measurement since the last call into samples and a line of the recording."""
         measured, self._pending = self._pending, None
         if measured is None:
             return
         layout = self._flow.layout
-        self._samples += self._sampler.samples(measured, self._now, self._downtime, self._blur)
+        self._samples += self._sampler.samples(measured, self._now, self._downtime, self._errors)
         cost = layout.replicas_cost + float(measured.streams @ layout.prices) + self._nodes.price_per_hour
         figures = {
             "rate_tps": float(measured.arrived[sorted(layout.sources)].sum()),

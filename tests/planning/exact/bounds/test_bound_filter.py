@@ -10,12 +10,12 @@ from rheostat.model.quality.objective import Bounds, EdrpObjective
 from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.contract.problem import Problem
 from rheostat.planning.encoded.encoded_problem import EncodedProblem
-from rheostat.planning.encoded.spread import ways_to_all
-from rheostat.planning.exact.bounds.bound_filter import surviving
-from rheostat.planning.exact.bounds.multiset_generation import Ground
+from rheostat.planning.encoded.spread import least_delays_to_all
+from rheostat.planning.exact.bounds.bound_filter import multisets_below
+from rheostat.planning.exact.bounds.multiset_generation import PathCosts
 from rheostat.planning.exact.branch.incumbent import internal_value
 from rheostat.planning.exact.branch.node_level import at_node_level
-from rheostat.planning.exact.branch.subproblem import Subproblem, narrowed
+from rheostat.planning.exact.branch.subproblem import Subproblem, narrow
 from rheostat.planning.solvers.exhaustive import Exhaustive
 from rheostat.reference.networks import random_gaussian
 from rheostat.reference.taxi import taxi
@@ -43,9 +43,9 @@ def test_the_optimum_survives_every_filter(above: float, weights: tuple[float, f
         upper = internal_value(instance, best) * (1 + above)
         relaxed = at_node_level(instance, best, upper, Deadline())
         assert relaxed.lower <= upper
-        ground = Ground.below(relaxed.level, relaxed.path, relaxed.prices, 1.1 * upper)
-        generated = surviving(ground, relaxed.values, upper)
-        left = narrowed(Subproblem(instance, generated, relaxed, 0.0, upper), Deadline())
+        ground = PathCosts.below(relaxed.level, relaxed.path, relaxed.prices, 1.1 * upper)
+        generated = multisets_below(ground, relaxed.values, upper)
+        left = narrow(Subproblem(instance, generated, relaxed, 0.0, upper), Deadline())
         assert left is not None
         assert left.bound.value <= upper
         for i, name in enumerate(instance.names):
@@ -73,6 +73,6 @@ def test_who_has_no_room_nearby_is_far_away(replicas: int, taken: float, which: 
     operator = instance.position["parser"]
     for turned, delay in ((False, at.network.delay_ms), (True, at.network.delay_ms.T)):
         expected = [sorted(row)[which] for row in delay.tolist()]
-        found = ways_to_all(instance, (operator, replicas), taken, turned=turned)
+        found = least_delays_to_all(instance, (operator, replicas), taken, turned=turned)
         assert found.tolist() == pytest.approx(expected)
     assert max(expected) < inf

@@ -20,7 +20,7 @@ from rheostat.model.graph.flow_order import did_you_mean
 from rheostat.policies.operators.period_cost import Weights
 from rheostat.policies.policy_registry import GRANTING, POLICIES
 from rheostat.report.charts import ACCENT, COLOURS, FAINT, INK
-from rheostat.simulation.studies.contest import Contest, Entrant, compared, limit, ratios
+from rheostat.simulation.studies.contest import Contest, Entrant, compare, limit, ratios
 
 app = typer.Typer(add_completion=False)
 
@@ -91,7 +91,7 @@ def compare_policies(
     )
     contest = Contest(scenario, conditions.seconds, objective_ms, bounds, weighed, period, seed=seed, planning=planning)
     with unsuited_told():
-        found = compared(contest, entrants, processes, lambda name: warn(f"done: {name}"))
+        found = compare(contest, entrants, processes, lambda name: warn(f"done: {name}"))
     by_oracle, least = ratios(found), limit(contest)
     if svg is not None:
         svg.write_text(drawn(found, least), encoding="utf-8")

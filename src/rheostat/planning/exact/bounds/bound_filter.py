@@ -8,45 +8,45 @@ down. Along the path tighter bounds are known during generation (`multiset_gener
 import numpy as np
 
 from rheostat.planning.contract.deadline import Deadline
-from rheostat.planning.encoded.candidates import Candidates, all_candidates, of_rows
+from rheostat.planning.encoded.candidates import Candidates, all_candidates, candidates_of_rows
 from rheostat.planning.encoded.encoded_problem import Indices, Values
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel
 from rheostat.planning.exact.bounds.elimination import HUGE
-from rheostat.planning.exact.bounds.lagrangian import Bound, room
-from rheostat.planning.exact.bounds.multiset_generation import Ground
+from rheostat.planning.exact.bounds.lagrangian import Bound, capacity_value
+from rheostat.planning.exact.bounds.multiset_generation import PathCosts
 from rheostat.planning.exact.bounds.path_bound import PathBound
 
 MOST = 60_000
-"""Multisets of one operator beyond which the search for them is given up."""
+"""Limit on the multisets of one operator; beyond it the filter gives up."""
 
 
 class TooMany(Exception):
-    """More multisets survive than can be searched."""
+    """Raised if more multisets remain than can be searched."""
 
 
-def surviving(
-    ground: Ground, values: list[Values], limit: float, most: int = MOST, clock: Deadline | None = None
+def multisets_below(
+    ground: PathCosts, values: list[Values], limit: float, most: int = MOST, clock: Deadline | None = None
 ) -> list[Candidates]:
     """For every operator the multisets whose bound is below the limit; raises TooMany if they are too many.
 
-    `values[i][choice]` bounds F if operator i has a multiset for one of whose replicas the choice stands.
+    `values[i][choice]` bounds F if operator i has a multiset in which the choice stands for one of the replicas.
     """
     found = []
     for i, table in enumerate(values):
         if clock is not None and clock.is_over():
             raise TooMany
-        found.append(of_rows(ground.level.instance, i, _below(ground, i, table, (limit, most))))
+        found.append(candidates_of_rows(ground.level.instance, i, _below(ground, i, table, (limit, most))))
     return found
 
 
 def with_packed(level: NodeLevel, few: list[Candidates], values: list[Values], limit: float) -> list[Candidates]:
-    """Some multisets, and all below a limit that are on one node: where only time is weighed these are mostly best."""
+    """The given multisets, and all below a limit that use one node: with time alone weighed these are mostly best."""
     if not level.heavy or level.instance.problem.restriction:
         return few
     found = []
     for i, options in enumerate(few):
         rows = np.concatenate([options.nodes, _packed_below(level, i, values[i], limit)])
-        found.append(of_rows(level.instance, i, np.unique(rows, axis=0)))
+        found.append(candidates_of_rows(level.instance, i, np.unique(rows, axis=0)))
     return found
 
 
@@ -58,25 +58,25 @@ def _packed_below(level: NodeLevel, operator: int, values: Values, limit: float)
 
 
 def graph_values(level: NodeLevel, bound: Bound) -> list[Values]:
-    """F at least, for every choice of every operator, by the prices' messages."""
-    spare = room(level.instance, bound.prices)
+    """Lower bound of F for every choice of every operator, by the messages under the prices."""
+    spare = capacity_value(level.instance, bound.prices)
     return [marginal - spare for marginal in bound.messages.marginals()]
 
 
 def path_values(level: NodeLevel, bound: PathBound, target: float) -> dict[int, Values]:
-    """The same for the operators on a path, by its dynamic program.
+    """Lower bound of F for the choices of the operators on a path, by its dynamic program.
 
-    Of what is not below the target no more is known than that: nothing else may enter the mean over a multiset.
+    Values at or above the target are only known to be so: nothing else may enter the mean over a multiset.
     """
-    spare = room(level.instance, bound.prices) - float(bound.beside.sum())
+    spare = capacity_value(level.instance, bound.prices) - float(bound.beside.sum())
     if target >= HUGE / 2:
         return {i: m - spare for i, m in zip(bound.path, bound.node_marginals(), strict=True)}
     found = bound.node_marginals(target + spare)
     return {i: np.minimum(m - spare, target) for i, m in zip(bound.path, found, strict=True)}
 
 
-def _below(ground: Ground, operator: int, values: Values, within: tuple[float, int]) -> Indices:
-    """Packed multisets by their own choice, spread ones by the mean over their nodes and by the path."""
+def _below(ground: PathCosts, operator: int, values: Values, within: tuple[float, int]) -> Indices:
+    """Multisets below the limit: packed ones by their own choice, spread ones by their mean and by the path."""
     level, (limit, most) = ground.level, within
     instance, replicas = level.instance, level.replicas[operator]
     if instance.names[operator] in instance.problem.restriction:
@@ -95,7 +95,7 @@ def _below(ground: Ground, operator: int, values: Values, within: tuple[float, i
 
 
 def _allowed_below(level: NodeLevel, operator: int, values: Values, limit: float) -> Indices:
-    """Where only a few multisets are allowed, these are asked one by one; a choice that is gone is above any limit."""
+    """Multisets below the limit if only a few are allowed, checked one by one; a removed choice is above any limit."""
     options = all_candidates(level.instance, operator)
     rows = level.choices_of(operator, options)
     bounds = np.where(rows >= 0, values[rows], np.inf) if len(values) else np.full(rows.shape, np.inf)
@@ -104,11 +104,11 @@ def _allowed_below(level: NodeLevel, operator: int, values: Values, limit: float
 
 
 def _spread_below(
-    ground: Ground, operator: int, choices: tuple[Indices, Values, int], within: tuple[float, int]
+    ground: PathCosts, operator: int, choices: tuple[Indices, Values, int], within: tuple[float, int]
 ) -> Indices:
     (_, _, m), (limit, most) = choices, within
-    grown = ground.grown_around if ground.level.heavy else ground.grown
-    rows = grown(operator, choices, min(limit, HUGE / 2), most)
+    generate = ground.multisets_around if ground.level.heavy else ground.multisets_below
+    rows = generate(operator, choices, min(limit, HUGE / 2), most)
     if len(rows) > most:
         raise TooMany
     found = np.sort(rows, axis=1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from rheostat.planning.encoded.candidates import Candidates
 from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem, Flags, Indices, Values
-from rheostat.planning.encoded.spread import ways_to_all
+from rheostat.planning.encoded.spread import least_delays_to_all
 from rheostat.planning.encoded.stream_tables import StreamTable
 from rheostat.planning.exact.bounds.elimination import HUGE
 from rheostat.planning.exact.bounds.multiset_kernel import farthest_member, stand_ins
@@ -22,20 +22,20 @@ from rheostat.planning.exact.bounds.option_kernel import farthest_pairs, overful
 
 @dataclass(frozen=True)
 class Prices:
-    """Multipliers of a Lagrangian relaxation."""
+    """Multipliers of the Lagrangian relaxation."""
 
     flow: Values
-    """How much of one unit from the sources to the sinks goes over every stream: R is at least the flow's length."""
+    """Share of a unit flow from sources to sinks on every stream: R is at least the flow's length."""
     through: Values
-    """How much of it goes through every operator."""
+    """Share of the unit flow through every operator."""
     capacity: Values
-    """Price of a unit of every node's resources."""
+    """Price of one unit of each node's resources."""
     response: float = 0.0
-    """Price of a millisecond of response time beyond what the objective says, where it is bounded."""
+    """Price of a millisecond of response time in addition to the objective's, where it is bounded."""
 
 
 class Level(Protocol):
-    """Choices of every operator with their costs under given prices."""
+    """Choices of every operator, with their costs under given prices."""
 
     instance: EncodedProblem
 
@@ -52,7 +52,7 @@ class Level(Protocol):
         ...
 
     def pair(self, stream: int) -> Values:
-        """What a stream adds to F beside its delay, HUGE where the two cannot go together."""
+        """Share of F of a stream besides its delay; HUGE where two choices cannot be combined."""
         ...
 
     def latency(self, operator: int, choice: int) -> float:
@@ -60,35 +60,36 @@ class Level(Protocol):
         ...
 
     def use(self, operator: int, choice: int) -> tuple[Indices, Values]:
-        """Nodes and how much of them a choice takes."""
+        """Nodes of a choice, and the resources it takes of each."""
         ...
 
 
 _MOST_HEAVY = 1_500
-"""Heavy choices of an operator beyond which others are taken: tables have an entry for every pair of them."""
+"""Limit on the heavy choices of an operator; beyond it others are used, since tables have an entry for each pair."""
 
 
 class NodeLevel:
-    """A node for every operator, which stands for a multiset that contains it.
+    """Level with single nodes as choices; a node stands for a multiset that contains it.
 
-    A choice says what kind of multiset: so many replicas, all on the node ("packed"), or on at least two different
-    nodes ("spread"). However well the stand-in of a spread multiset lies, the others need room, too: what they
-    cost at least is the way to the nearest nodes that hold them all (`crowding`).
+    A choice says which kind of multiset it stands for: the number of replicas, all on the node ("packed") or on at
+    least two different nodes ("spread"). However well the stand-in of a spread multiset is placed, the other replicas
+    need room, too: their delay is at least that to the nearest nodes that hold them all (`spread`).
 
-    Where only time is weighed nothing is a mean, and any replica may stand for all. Then it is one on a node that holds
-    most of them ("heavy"): a choice says how many these are. They all take room, and the others are spread no closer.
+    If only time is weighed, no term is a mean, and any replica may stand for all. Then it is one on a node with most of
+    the replicas ("heavy"): a choice says how many these are. They all take room, and no other node holds more.
     """
 
     def __init__(self, instance: EncodedProblem) -> None:
         self.instance = instance
         self.nodes: list[Indices] = []
-        """Node of every choice of every operator."""
+        """Node of every choice, per operator."""
         self.replicas: list[Indices] = []
-        """m of every choice."""
+        """m of every choice, per operator."""
         self.spread: list[Flags] = []
         """Whether a choice stands for replicas on different nodes."""
         self.here: list[Indices] = []
-        """How many replicas a choice has on its own node: at least, or exactly and no node more if it is heavy."""
+        """Replicas of a choice on its own node: a lower bound, or if heavy the exact number and the most on any
+        node."""
         allowed = [np.nonzero(row)[0] for row in instance.allowed]
         listed = [_heavy_stand_ins(instance, i, nodes) for i, nodes in enumerate(allowed)]
         few = max(len(nodes) for nodes, _, _ in listed) <= _MOST_HEAVY
@@ -105,7 +106,7 @@ class NodeLevel:
         self._members: list[Candidates] | None = None
 
     def keep(self, operator: int, chosen: Flags) -> None:
-        """Goes on with some of an operator's choices only."""
+        """Keeps only the chosen choices of an operator."""
         self.nodes[operator] = self.nodes[operator][chosen]
         self.replicas[operator] = self.replicas[operator][chosen]
         self.spread[operator] = self.spread[operator][chosen]
@@ -113,7 +114,7 @@ class NodeLevel:
         self._tables.clear()
 
     def keep_in(self, candidates: list[Candidates]) -> None:
-        """Goes on with the choices that stand for one of the given multisets, and with nothing but these in mind."""
+        """Keeps only the choices that stand for one of the given multisets, and bounds only these multisets."""
         self._members = candidates
         for i, options in enumerate(candidates):
             wanted = np.zeros(len(self.nodes[i]), dtype=bool)
@@ -122,39 +123,39 @@ class NodeLevel:
             self.keep(i, wanted)
 
     def choices_of(self, operator: int, options: Candidates) -> Indices:
-        """For every replica of every multiset the choice that stands for it; -1 after the last, or if it is gone."""
+        """For every replica of every multiset the choice that stands for it; -1 as padding, or if it was removed."""
         most = self.instance.most_replicas + 1
         index = np.full((len(self.instance.node_names), most, most), -1, dtype=np.int64)
         index[self.nodes[operator], self.replicas[operator], self.here[operator]] = np.arange(len(self.nodes[operator]))
         return stand_ins(options.nodes, options.size, index, self.heavy)
 
     def sizes(self) -> list[int]:
-        """Choices of every operator."""
+        """Number of choices of every operator."""
         return [len(nodes) for nodes in self.nodes]
 
     def unary(self, operator: int, prices: Prices) -> Values:
-        """Cost of a node as a member of its multiset: R, and the mean over all replicas of what each costs."""
+        """Cost of a node as a member of its multiset: R, and the mean over all replicas of their costs."""
         instance, nodes, m = self.instance, self.nodes[operator], self.replicas[operator]
         each = instance.replica_terms[operator, nodes] + instance.resources[operator] * prices.capacity[nodes]
         factor = (instance.coefficients.response + prices.response) * prices.through[operator]
         waits = instance.latencies[operator, m] / instance.problem.infrastructure.speedups[nodes]
-        # What a heavy choice knows of the others is that their room costs something, too, but not how much.
+        # A heavy choice only knows that the room of the other replicas costs something, not how much.
         return np.asarray(factor * waits + (self.here[operator] if self.heavy else m) * each)
 
     def delay(self, stream: int) -> Values:
-        """See `_delay`; computed once."""
+        """Cached result of `_delay`."""
         if ("delay", stream) not in self._tables:
             self._tables["delay", stream] = self._delay(stream)
         return self._tables["delay", stream]
 
     def pair(self, stream: int) -> Values:
-        """See `_pair`; computed once."""
+        """Cached result of `_pair`."""
         if ("pair", stream) not in self._tables:
             self._tables["pair", stream] = self._pair(stream)
         return self._tables["pair", stream]
 
     def _delay(self, stream: int) -> Values:
-        """d_(u,v), or the way to where all replicas of a spread end have room; with the hop if it is unavoidable."""
+        """d_(u,v), or the delay to room for all replicas of a spread end; with the hop if it is unavoidable."""
         instance = self.instance
         i, j = (int(end) for end in instance.edges[stream])
         network = instance.problem.infrastructure.network.delay_ms
@@ -174,7 +175,7 @@ class NodeLevel:
     def _away(self, operator: int, other: int, *, turned: bool) -> Values:
         """[choice, choice of the other]: the least delay to the farthest replica of the other, if that is spread.
 
-        `turned`: the other sends, this operator hears.
+        With `turned` the other sends to this operator.
         """
         instance = self.instance
         network = instance.problem.infrastructure.network.delay_ms
@@ -195,13 +196,13 @@ class NodeLevel:
         return np.maximum(away, np.where(np.isfinite(farthest), farthest, 0.0)[self.nodes[operator]])
 
     def _kinds(self, operator: int) -> list[tuple[int, int]]:
-        """The kinds of spread multisets there are choices for: how many replicas, and how many on a choice's node."""
+        """Kinds of spread multisets among the choices: number of replicas, and number on a choice's node."""
         spread = self.spread[operator]
         kinds = zip(self.replicas[operator][spread].tolist(), self.here[operator][spread].tolist(), strict=True)
         return sorted(set(kinds))
 
     def ways_to_kind(self, operator: int, other: int, choice: int, *, turned: bool) -> Values:
-        """From every choice of an operator the least delay to the farthest replica of another's kind of multiset."""
+        """Least delay from every choice of an operator to the farthest replica of another's kind of multiset."""
         kind, here = (other, int(self.replicas[other][choice])), int(self.here[other][choice])
         ways = np.empty(len(self.nodes[operator]))
         for count in np.unique(self.here[operator]).tolist():
@@ -212,10 +213,10 @@ class NodeLevel:
 
     def _ways(self, other: tuple[int, int], here: int, taken: float, *, turned: bool) -> Values:
         most = here if self.heavy else None
-        return ways_to_all(self.instance, other, taken, turned=turned, most=most)
+        return least_delays_to_all(self.instance, other, taken, turned=turned, most=most)
 
     def _pair(self, stream: int) -> Values:
-        """Prices of one tuple per second, availability of one pair of replicas at least."""
+        """Price of one tuple per second, and lower bound of the availability term of a pair of replicas."""
         instance = self.instance
         i, j = (int(end) for end in instance.edges[stream])
         between = np.ix_(self.nodes[i], self.nodes[j])
@@ -228,18 +229,18 @@ class NodeLevel:
         return np.asarray(np.where(same & tight, HUGE, table))
 
     def latency(self, operator: int, choice: int) -> float:
-        """R with so many replicas on such nodes."""
+        """R with this number of replicas on this node."""
         speed = self.instance.problem.infrastructure.speedups[self.nodes[operator][choice]]
         return float(self.instance.latencies[operator, self.replicas[operator][choice]] / speed)
 
     def use(self, operator: int, choice: int) -> tuple[Indices, Values]:
-        """All replicas on the one node; those that are there for sure if it is heavy."""
+        """Resources of all replicas on the node; if heavy, of those surely there."""
         m = (self.here if self.heavy else self.replicas)[operator][choice]
         return self.nodes[operator][choice : choice + 1], np.array([m * self.instance.resources[operator]])
 
 
 def _stand_ins(instance: EncodedProblem, operator: int, nodes: Indices) -> tuple[Indices, Indices, Indices]:
-    """Packed choices that fit and are not saturated, then spread ones if there can be any."""
+    """Packed choices that fit and are not saturated, then spread ones if any are possible."""
     possible = np.nonzero(np.isfinite(instance.latencies[operator]))[0]
     room = instance.problem.infrastructure.capacities[nodes] + TOLERANCE
     m, at = np.nonzero(possible[:, None] * instance.resources[operator] <= room[None, :])
@@ -252,7 +253,7 @@ def _stand_ins(instance: EncodedProblem, operator: int, nodes: Indices) -> tuple
 
 
 def _heavy_stand_ins(instance: EncodedProblem, operator: int, nodes: Indices) -> tuple[Indices, Indices, Indices]:
-    """The nodes that hold the most of a multiset's replicas: for all numbers of these, packed or not."""
+    """Heavy choices: nodes with the most replicas of a multiset, for every number of these, packed or not."""
     possible = np.nonzero(np.isfinite(instance.latencies[operator]))[0].tolist()
     kinds = [(m, here) for m in possible for here in range(1, m + 1) if here == m or here * len(nodes) >= m]
     room = instance.problem.infrastructure.capacities[nodes] + TOLERANCE
@@ -270,7 +271,7 @@ def _least(instance: EncodedProblem, operator: int) -> int:
 
 
 class OptionLevel:
-    """A multiset for every operator."""
+    """Level with whole multisets as choices."""
 
     def __init__(self, instance: EncodedProblem, candidates: list[Candidates]) -> None:
         self.instance, self.candidates = instance, candidates
@@ -281,7 +282,7 @@ class OptionLevel:
         self.pairs = [self._pair(e) for e in range(len(self.tables))]
 
     def _table(self, stream: int) -> StreamTable:
-        """The same as `stream_table`, which the oracles use; see there for the equations."""
+        """The same table as `stream_table`, computed by the compiled loops; see there for the equations."""
         instance, network = self.instance, self.instance.problem.infrastructure.network
         sources, targets = (self.candidates[int(end)] for end in instance.edges[stream])
         share = float(instance.rates[stream]) / (sources.size[:, None] * targets.size[None, :])
@@ -297,17 +298,17 @@ class OptionLevel:
         )
 
     def sizes(self) -> list[int]:
-        """Multisets of every operator."""
+        """Number of multisets of every operator."""
         return [len(options) for options in self.candidates]
 
     def unary(self, operator: int, prices: Prices) -> Values:
-        """R, replicas and what they take of the nodes."""
+        """R, the replicas' terms, and the price of their room."""
         options = self.candidates[operator]
         factor = (self.instance.coefficients.response + prices.response) * prices.through[operator]
         return np.asarray(factor * options.latency + options.term + self.taken[operator] @ prices.capacity)
 
     def delay(self, stream: int) -> Values:
-        """The slowest pair, with the hop unless both run on the same nodes and could be one query."""
+        """Delay of the slowest pair, with the hop unless both run on the same nodes and could be one query."""
         return self.delays[stream]
 
     def _delay(self, stream: int) -> Values:
@@ -321,7 +322,7 @@ class OptionLevel:
         return np.asarray(delays + hop * ~same)
 
     def pair(self, stream: int) -> Values:
-        """Prices, network metric and availability."""
+        """Prices, network metric and availability of a stream."""
         return self.pairs[stream]
 
     def _pair(self, stream: int) -> Values:

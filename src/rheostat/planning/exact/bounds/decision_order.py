@@ -10,16 +10,16 @@ import numpy as np
 from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.exact.bounds.choice_levels import OptionLevel, Prices
 from rheostat.planning.exact.bounds.elimination import Structure
-from rheostat.planning.exact.bounds.lagrangian import Bound, along, bound_with
+from rheostat.planning.exact.bounds.lagrangian import Bound, bound_with, prices_along
 
 _MOST_FLOW = 0.25
-"""Share of the flow through an operator beside the path from which on it is decided where it is needed."""
+"""Share of the flow through an operator beside the path above which it is decided as early as usual."""
 
 
-def beside(instance: EncodedProblem, path: tuple[int, ...]) -> tuple[int, ...]:
-    """The operators that hear and are heard by operators on the path only.
+def operators_beside(instance: EncodedProblem, path: tuple[int, ...]) -> tuple[int, ...]:
+    """Operators whose streams all lead to or from operators on the path.
 
-    None where links are limited: what an operator sends is counted when it is decided, not when others are.
+    None where links are limited: the load of an operator counts when it is decided, not when others are.
     """
     if np.isfinite(instance.problem.infrastructure.network.bandwidth_tps).any():
         return ()
@@ -33,11 +33,11 @@ def beside(instance: EncodedProblem, path: tuple[int, ...]) -> tuple[int, ...]:
 def bound_for_search(options: OptionLevel, structure: Structure, prices: Prices, path: tuple[int, ...]) -> Bound:
     """Messages in the order of the search: operators beside the path last, unless much of the flow goes through them.
 
-    All flow is on the path then. A share of it that went by way of an operator that does not count yet would be paid
-    twice, by its delay and by the time others wait.
+    All flow is on the path if these are last. A share through an operator that does not count yet would be paid twice,
+    by its delay and by the waiting time of others.
     """
-    instance, last = options.instance, beside(options.instance, path)
+    instance, last = options.instance, operators_beside(options.instance, path)
     if not last or 2 * len(path) <= len(instance.names) or prices.through[list(last)].max() > _MOST_FLOW:
         return bound_with(options, structure.affordable(instance.edges, options.sizes()), prices)
     late = Structure.of(len(instance.names), instance.edges, path, last).affordable(instance.edges, options.sizes())
-    return bound_with(options, late, along(instance, list(path), prices.capacity, prices.response))
+    return bound_with(options, late, prices_along(instance, list(path), prices.capacity, prices.response))

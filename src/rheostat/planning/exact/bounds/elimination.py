@@ -15,10 +15,10 @@ import numpy as np
 from rheostat.planning.encoded.encoded_problem import Indices, Values
 
 HUGE = 1e15
-"""Stands for infinity in sums that are compared: no inf - inf."""
+"""Finite stand-in for infinity in sums that are compared: avoids inf - inf."""
 
 _MOST_STEPS = 10_000_000
-"""Sums that one elimination may look at."""
+"""Limit on the sums computed in one elimination."""
 
 Group = tuple[int, ...]
 """At most two operators that are decided before the one that sends them a message."""
@@ -39,20 +39,21 @@ def min_plus(left: Values, right: Values) -> Values:  # pragma: no cover - compi
 
 @dataclass(frozen=True)
 class Structure:
-    """Who sends messages to whom: fixed by the graph and the search order."""
+    """Message structure: receivers of each operator's messages, fixed by the graph and the search order."""
 
     order: tuple[int, ...]
-    """Operators as they are decided; every stream points forward, but for those of operators that come last."""
+    """Operators in the order of decision; every stream points forward, except to operators decided last."""
     groups: tuple[tuple[Group, ...], ...]
-    """For each operator, by number: the groups its messages go to."""
+    """Groups that receive messages, for each operator by number."""
     is_exact: bool
     """Whether no operator had to be split."""
 
     @classmethod
     def of(cls, operators: int, edges: Indices, path: tuple[int, ...] = (), last: tuple[int, ...] = ()) -> "Structure":
-        """Along the path, everything else when the path needs it, if the path has most operators.
+        """Structure along the path, if it has most operators; every other operator comes when the path needs it.
 
-        Otherwise the order that keeps few operators open at a time, chosen greedily. `last` are decided after all.
+        Otherwise the order that keeps few operators open at a time, chosen greedily. Operators of `last` come at the
+        end.
         """
         ends = [(int(i), int(j)) for i, j in edges]
         order = _path_order(operators, ends, path) if 2 * len(path) > operators else _narrow_order(operators, ends)
@@ -72,7 +73,7 @@ class Structure:
         return cls(tuple(order), tuple(groups), all(len(g) == 1 for g in groups))
 
     def affordable(self, edges: Indices, sizes: list[int]) -> "Structure":
-        """Itself, or in the same order with messages to one operator each where tables for two would take long."""
+        """This structure, or one with messages to single operators where tables for two would take long."""
         steps = sum(prod(sizes[i] for i in (j, *group)) for j in self.order for group in self.groups[j])
         if steps <= _MOST_STEPS:
             return self
@@ -85,7 +86,7 @@ class Structure:
 
 
 def _path_order(operators: int, edges: list[tuple[int, int]], path: tuple[int, ...]) -> list[int]:
-    """A topological order in which nothing comes before it is needed."""
+    """A topological order in which no operator comes before it is needed."""
     order: list[int] = []
 
     def place(i: int) -> None:
@@ -124,15 +125,15 @@ def _narrow_order(operators: int, edges: list[tuple[int, int]]) -> list[int]:
 
 @dataclass
 class Eliminated:
-    """The messages for one set of costs."""
+    """Messages of an elimination for one set of costs."""
 
     structure: Structure
     unary: list[Values]
-    """Own cost of every operator, with the messages to it alone."""
+    """Own cost of every operator, plus the messages to it alone."""
     pair: dict[tuple[int, int], Values]
-    """Cost of pairs (earlier, later), with the messages to both."""
+    """Cost of pairs (earlier, later), plus the messages to both."""
     messages: list[list[Values]]
-    """What every operator sent to each of its groups: a number, a vector or a table."""
+    """Messages of every operator to each of its groups: a number, a vector or a table."""
     value: float
     """The minimum, or a lower bound of it."""
 
@@ -148,7 +149,7 @@ class Eliminated:
         return chosen
 
     def marginals(self) -> list[Values]:
-        """For every choice of every operator a lower bound of the minimum with this choice."""
+        """Lower bound of the minimum with each choice of each operator."""
         found: list[Values] = [np.empty(0)] * len(self.unary)
         joint: dict[tuple[int, int], Values] = {}
         for j in self.structure.order:
@@ -166,7 +167,7 @@ class Eliminated:
         sent: tuple[Values, Values],
         known: tuple[dict[tuple[int, int], Values], list[Values]],
     ) -> Values:
-        """Marginals of j by one of its groups; the joint ones with the group's members are kept for later."""
+        """Marginals of j by one of its groups; stores the joint marginals with the group's members for later."""
         (share, message), (joint, found) = sent, known
         if not group:
             return np.asarray(share + (self.value - float(message)))
@@ -183,8 +184,8 @@ class Eliminated:
         return np.asarray(joint[a, j].min(axis=0))
 
 
-def eliminated(structure: Structure, unary: list[Values], pair: dict[tuple[int, int], Values]) -> Eliminated:
-    """Sends all messages, last operator first. `pair` is keyed (earlier, later) in the search order."""
+def eliminate(structure: Structure, unary: list[Values], pair: dict[tuple[int, int], Values]) -> Eliminated:
+    """Computes all messages, last operator first. `pair` is keyed (earlier, later) in the search order."""
     unary = [costs.copy() for costs in unary]
     pair = {ends: table.copy() for ends, table in pair.items()}
     messages: list[list[Values]] = [[] for _ in unary]

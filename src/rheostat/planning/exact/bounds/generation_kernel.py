@@ -9,29 +9,29 @@ from rheostat.planning.encoded.encoded_problem import Flags, Indices, Values
 
 
 class Side(NamedTuple):
-    """The stand-ins next to an operator on one side of it, the cheapest first; none at an end of the path."""
+    """Stand-ins next to an operator on one side, cheapest first; empty at an end of the path."""
 
     least: Values
-    """Cost of the path up to (or from) each stand-in, its own included."""
+    """Cost of the path up to (or from) each stand-in, including its own."""
     delay: Values
     """[choice here, stand-in]: weighed delay of the stream between them."""
     pair: Values
-    """[choice here, stand-in]: what else the stream adds."""
+    """[choice here, stand-in]: other terms of the stream."""
     least_pair: Values
-    """[stand-in]: the least of these over all choices here."""
+    """[stand-in]: the least of these terms over all choices here."""
 
 
-class Soil(NamedTuple):
-    """The choices of an operator for spread multisets of one size, in ascending order of `values`."""
+class SpreadChoices(NamedTuple):
+    """Choices of an operator for spread multisets of one size, in ascending order of `values`."""
 
     values: Values
-    """F at least with each as a member, by what is known already: the mean over a multiset counts."""
+    """Known lower bound of F with each choice as a member; the mean over a multiset bounds it."""
     own: Values
     """Cost of each by itself."""
     fits: Indices
-    """Replicas that its node holds."""
+    """Number of replicas that fit on its node."""
     least: int
-    """Replicas that the node with the most of them has at least."""
+    """Least number of replicas on the node with most of them."""
     before: Side
     after: Side
 
@@ -52,8 +52,8 @@ def _beside(side: Side, members: Indices, many: int, size: int, most: float) -> 
 
 
 @numba.njit(cache=True)
-def _go_together(soil: Soil, size: int, dear: float) -> Flags:  # pragma: no cover - compiled
-    """[choice, choice]: whether the path could afford a multiset with both. Most of what grows fails by two of it."""
+def _go_together(soil: SpreadChoices, size: int, dear: float) -> Flags:  # pragma: no cover - compiled
+    """[choice, choice]: whether the path could afford a multiset with both. Most parts fail by a pair."""
     count, members = len(soil.own), np.zeros(2, dtype=np.int64)
     together = np.ones((count, count), dtype=np.bool_)
     least_own = soil.own.min() if count else 0.0
@@ -72,7 +72,7 @@ def _go_together(soil: Soil, size: int, dear: float) -> Flags:  # pragma: no cov
 
 @numba.njit(cache=True)
 def _with_all(together: Flags, pick: Indices, depth: int) -> bool:  # pragma: no cover - compiled
-    """Whether the last of some picked choices goes together with those before it."""
+    """Whether the last of the picked choices can be combined with each before it."""
     fits = True
     for before in range(depth):
         fits = fits and together[pick[before], pick[depth]]
@@ -80,15 +80,15 @@ def _with_all(together: Flags, pick: Indices, depth: int) -> bool:  # pragma: no
 
 
 class Near(NamedTuple):
-    """The stand-ins on one side that a part of a multiset can still afford, a row per number of its members."""
+    """Stand-ins on one side that a partial multiset can still afford, a row per number of members."""
 
     at: Indices
     far: Values
     """Weighed delay to the farthest member."""
     pair: Values
-    """What else the streams of all members add."""
+    """Other terms of the streams of all members."""
     left: Indices
-    """How many there are."""
+    """Number of stand-ins."""
 
 
 @numba.njit(cache=True)
@@ -105,9 +105,9 @@ def _all_near(side: Side, size: int) -> Near:  # pragma: no cover - compiled
 def _with_member(
     side: Side, near: Near, member: tuple[int, int], size: int, most: float
 ) -> float:  # pragma: no cover - compiled
-    """Least cost on one side with one more member, `most` if it is not below that. Who is too far is not asked again.
+    """Least cost on one side with one more member, `most` if not below that; too distant stand-ins are dropped.
 
-    Neither what a stand-in costs ever falls while a multiset grows, nor does `most` rise.
+    The cost of a stand-in never falls while a multiset grows, and `most` never rises.
     """
     (k, many), best, count = member, most, 0
     for r in range(near.left[many - 1]):
@@ -125,13 +125,13 @@ def _with_member(
 
 
 @numba.njit(cache=True)
-def grown_below(
-    soil: Soil, size: int, limits: tuple[float, float], most: int
+def generate_below(
+    soil: SpreadChoices, size: int, limits: tuple[float, float], most: int
 ) -> Indices:  # pragma: no cover - compiled
-    """All multisets of choices, not decreasing, that are below both limits; at most `most` + 1 of them.
+    """All multisets of choices, in ascending order, that are below both limits; at most `most` + 1 of them.
 
-    The limits are of the mean over `values`, and of the cost of the path. A part of a multiset waits for no more than
-    the whole does: what is too dear already does not get any better, however it grows.
+    The limits apply to the mean over `values`, and to the cost of the path. The delay of a part never exceeds that of
+    the whole: a part that costs too much stays so, however it grows.
     """
     limit, dear = limits
     together = _go_together(soil, size, dear)
@@ -154,7 +154,7 @@ def grown_below(
             repeated += 1
         many = depth + 1
         heaviest[many] = max(heaviest[depth], repeated)
-        # The last one can still be repeated.
+        # The last choice can still be repeated.
         if max(heaviest[many], repeated + size - many) < soil.least:
             continue
         if repeated > soil.fits[k] or not _with_all(together, pick, depth):

@@ -15,21 +15,21 @@ import numpy as np
 from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.encoded_problem import EncodedProblem, Values
 from rheostat.planning.exact.bounds.choice_levels import Level, Prices
-from rheostat.planning.exact.bounds.elimination import HUGE, Eliminated, Structure, eliminated
+from rheostat.planning.exact.bounds.elimination import HUGE, Eliminated, Structure, eliminate
 
 
 @dataclass(frozen=True)
 class Bound:
-    """Messages under the best prices found."""
+    """Messages under the best prices found, with the bound they prove."""
 
     prices: Prices
     messages: Eliminated
     value: float
-    """No feasible deployment has a smaller F, without downtime and constant."""
+    """Lower bound of F of every feasible deployment, without downtime and constant."""
 
 
-def along(instance: EncodedProblem, path: list[int], capacity: Values, response: float = 0.0) -> Prices:
-    """Prices with all flow on one path."""
+def prices_along(instance: EncodedProblem, path: list[int], capacity: Values, response: float = 0.0) -> Prices:
+    """Prices with the whole flow on one path."""
     flow, through = np.zeros(len(instance.edges)), np.zeros(len(instance.names))
     for e, (i, j) in enumerate(instance.edges.tolist()):
         flow[e] = float(any(a == i and b == j for a, b in itertools.pairwise(path)))
@@ -37,15 +37,15 @@ def along(instance: EncodedProblem, path: list[int], capacity: Values, response:
     return Prices(flow, through, capacity, response)
 
 
-def room(instance: EncodedProblem, prices: Prices) -> float:
-    """What the prices give back: they are paid only beyond what there is."""
+def capacity_value(instance: EncodedProblem, prices: Prices) -> float:
+    """Value of the available capacity at the prices: only resources beyond it cost anything."""
     given = float(prices.capacity @ instance.problem.infrastructure.capacities)
     bound = instance.problem.objective.bounds.response_time_ms
     return given + (prices.response * bound if prices.response else 0.0)
 
 
 def bound_with(level: Level, structure: Structure, prices: Prices) -> Bound:
-    """The bound that given prices prove."""
+    """The bound that the given prices prove."""
     instance = level.instance
     unary = [level.unary(i, prices) for i in range(len(instance.names))]
     rank = {i: p for p, i in enumerate(structure.order)}
@@ -54,23 +54,23 @@ def bound_with(level: Level, structure: Structure, prices: Prices) -> Bound:
     for e, (i, j) in enumerate(instance.edges.tolist()):
         table = level.pair(e) + (factor * prices.flow[e]) * level.delay(e) if prices.flow[e] else level.pair(e)
         pair[(i, j) if rank[i] < rank[j] else (j, i)] = table if rank[i] < rank[j] else np.ascontiguousarray(table.T)
-    messages = eliminated(structure, unary, pair)
-    return Bound(prices, messages, messages.value - room(instance, prices))
+    messages = eliminate(structure, unary, pair)
+    return Bound(prices, messages, messages.value - capacity_value(instance, prices))
 
 
 @dataclass(frozen=True, slots=True)
 class Ascent:
-    """How long to look for better prices."""
+    """Limits of the search for better prices."""
 
     rounds: int = 60
     patience: int = 12
     """Rounds without progress before it stops."""
     target: float = HUGE
-    """A bound that is high enough; also scales the steps."""
+    """Bound at which the search may stop; also scales the steps."""
 
 
 def best_bound(level: Level, structure: Structure, start: Prices, ascent: Ascent, clock: Deadline) -> Bound:
-    """Subgradient ascent on the prices; the best bound on the way."""
+    """Subgradient ascent on the prices; returns the best bound found."""
     instance = level.instance
     best = bound_with(level, structure, start)
     now, step, stalled, mark, since = best, 1.0, 0, best.value, 0
@@ -83,7 +83,7 @@ def best_bound(level: Level, structure: Structure, start: Prices, ascent: Ascent
         stride = step * max(goal - now.value, 1e-12) / norm if norm > 0 else 0.0
         capacity = np.maximum(0.0, now.prices.capacity + stride * excess)
         response = max(0.0, now.prices.response + stride * late / _most_response(instance))
-        prices = _blended(now.prices, along(instance, path, capacity, response), 1.0 / (round_ + 3))
+        prices = _blended(now.prices, prices_along(instance, path, capacity, response), 1.0 / (round_ + 3))
         if norm == 0 and np.array_equal(prices.through, now.prices.through):
             break
         now = bound_with(level, structure, prices)
@@ -106,7 +106,7 @@ def _most_response(instance: EncodedProblem) -> float:
 
 
 def _violations(level: Level, bound: Bound) -> tuple[Values, float, list[int]]:
-    """What the relaxed answer takes too much of every node, by which share it is late, and its longest path."""
+    """Excess use of every node by the relaxed solution, its relative excess of response time, its longest path."""
     instance = level.instance
     chosen = bound.messages.decoded()
     use = np.zeros(len(instance.node_names))

@@ -12,7 +12,7 @@ from rheostat.planning.encoded.candidates import Candidates
 from rheostat.planning.encoded.encoded_problem import Indices, Values
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel
 from rheostat.planning.exact.bounds.elimination import HUGE
-from rheostat.planning.exact.bounds.lagrangian import room
+from rheostat.planning.exact.bounds.lagrangian import capacity_value
 from rheostat.planning.exact.bounds.multiset_kernel import Whole, after_multisets, before_multisets
 from rheostat.planning.exact.bounds.path_bound import PathBound, units
 from rheostat.planning.exact.bounds.path_kernel import marginals
@@ -20,16 +20,16 @@ from rheostat.planning.exact.bounds.whole_path import Remaining, own_costs
 
 
 def worthwhile(level: NodeLevel, bound: PathBound, candidates: list[Candidates], goal: float) -> Remaining:
-    """The multisets with which F can be below the goal, downtime and constant not included."""
+    """The multisets with which F can be below the goal, without downtime and constant."""
     instance, prices = level.instance, bound.prices
-    spare = room(instance, prices) - float(bound.beside.sum())
+    spare = capacity_value(instance, prices) - float(bound.beside.sum())
     weight = float(instance.coefficients.response + prices.response)
     need = units(instance)[0]
     limit = goal + spare if goal < HUGE / 2 else HUGE
     _, so_far = marginals(bound.way, bound.carried, bound.after, limit)
     stream = {(i, j): e for e, (i, j) in enumerate(instance.edges.tolist())}
     ways = [stream[ends] for ends in itertools.pairwise(bound.path)]
-    # What precedes a stand-in costs at least; HUGE if nothing below the limit goes through it.
+    # Least cost before a stand-in; HUGE if no path through it is below the limit.
     reached = np.minimum.reduceat(so_far, bound.way.values[:-1]) - bound.way.own
     known = Remaining.unknown(list(candidates))
     for position, i in enumerate(bound.path):
@@ -53,13 +53,13 @@ def worthwhile(level: NodeLevel, bound: PathBound, candidates: list[Candidates],
 
 
 def _mean(values: Values, rows: Indices) -> Values:
-    """Over the replicas of every multiset, of what is known of their stand-ins."""
+    """Mean of the stand-ins' values over the replicas of every multiset."""
     present = rows >= 0
     return np.asarray(np.where(present, values[rows], 0.0).sum(axis=1) / np.maximum(present.sum(axis=1), 1))
 
 
 def _tables(level: NodeLevel, stream: int, *, turned: bool) -> tuple[Values, Values, Values]:
-    """What a stream adds to F and its delay, a row per choice of the end that is taken whole; the network's, too."""
+    """Terms and delays of a stream, a row per choice of the whole multiset's end; then the network's delays."""
     pair, delay = level.pair(stream), level.delay(stream)
     network = level.instance.problem.infrastructure.network.delay_ms
     found = (pair.T, delay.T, network.T) if turned else (pair, delay, network)

@@ -14,49 +14,49 @@ from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.encoded_problem import Indices, Values
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel, Prices
 from rheostat.planning.exact.bounds.elimination import HUGE
-from rheostat.planning.exact.bounds.generation_kernel import Side, Soil, grown_below
-from rheostat.planning.exact.bounds.lagrangian import room
-from rheostat.planning.exact.bounds.path_bound import Climb, PathBound, affordable_slots, path_bound
+from rheostat.planning.exact.bounds.generation_kernel import Side, SpreadChoices, generate_below
+from rheostat.planning.exact.bounds.lagrangian import capacity_value
+from rheostat.planning.exact.bounds.path_bound import PathAscent, PathBound, affordable_slots, path_bound
 from rheostat.planning.exact.bounds.path_kernel import marginals
 
 _STEPS = 300_000
-"""Steps of the pass along the path."""
+"""Limit on the steps of a pass along the path."""
 
 
 @dataclass(frozen=True)
-class Ground:
-    """What the path costs up to every stand-in and from it on, if capacity has no price (see `part.narrowed`)."""
+class PathCosts:
+    """Costs of the path up to and from every stand-in, with free capacity (see `subproblem.narrow`)."""
 
     level: NodeLevel
     bound: PathBound
     through: Values
-    """Least cost of a path through every stand-in, HUGE if it is not below the limit this was made for."""
+    """Least cost of a path through every stand-in; HUGE if not below the limit of this object."""
     up_to: Values
-    """Least cost of a path up to every stand-in, its own included."""
+    """Least cost of a path up to every stand-in, including its own."""
 
     @classmethod
     def below(
         cls, level: NodeLevel, path: tuple[int, ...], prices: Prices, limit: float, bound: PathBound | None = None
-    ) -> "Ground":
-        """For limits that are no higher than this one; `bound` is the one without prices if it is known."""
+    ) -> "PathCosts":
+        """The costs for limits up to this one; `bound` is the path bound with free capacity, if known."""
         if bound is None:
             free = replace(prices, capacity=np.zeros(len(prices.capacity)))
             slots = min(3, affordable_slots(level, path, _STEPS))
-            bound = path_bound(level, path, free, Climb(slots, 0, limit), Deadline())
+            bound = path_bound(level, path, free, PathAscent(slots, 0, limit), Deadline())
         spare = _spare(level, bound)
         through, so_far = marginals(bound.way, bound.carried, bound.after, min(limit, HUGE / 2) + spare)
         return cls(level, bound, through, np.minimum.reduceat(so_far, bound.way.values[:-1]))
 
-    def grown(self, operator: int, choices: tuple[Indices, Values, int], limit: float, most: int) -> Indices:
-        """Multisets of so many replicas below a limit, row by row in nodes; at most `most` + 1 of them.
+    def multisets_below(self, operator: int, choices: tuple[Indices, Values, int], limit: float, most: int) -> Indices:
+        """Multisets of a given size below a limit, a row of nodes each; at most `most` + 1 of them.
 
-        `choices` are the operator's for spread multisets of one size, what is known of each, and the size.
+        `choices` are the operator's choices for spread multisets of one size, the value of each, and the size.
         """
         at, values, size = choices
         order = np.argsort(values, kind="stable")
         rows, dear = at[order], self._dear(operator, limit)
         nodes = self.level.nodes[operator][rows]
-        soil = Soil(
+        soil = SpreadChoices(
             values=np.ascontiguousarray(values[order]),
             own=self.level.unary(operator, self.bound.prices)[rows],
             fits=_fitting(self.level, operator, nodes, size),
@@ -64,12 +64,12 @@ class Ground:
             before=self._side(operator, rows, dear, turned=True),
             after=self._side(operator, rows, dear, turned=False),
         )
-        return np.asarray(nodes[grown_below(soil, size, (limit, dear), most)])
+        return np.asarray(nodes[generate_below(soil, size, (limit, dear), most)])
 
-    def grown_around(self, operator: int, choices: tuple[Indices, Values, int], limit: float, most: int) -> Indices:
-        """The same around heavy choices of one kind: no other node holds more replicas.
+    def multisets_around(self, operator: int, choices: tuple[Indices, Values, int], limit: float, most: int) -> Indices:
+        """Multisets around heavy choices of one kind below a limit: no other node holds more replicas.
 
-        The other replicas are on any node; of these no more is known than what the path says while they grow.
+        The other replicas are on any node; only the path bounds their cost.
         """
         at, values, size = choices
         level, dear = self.level, self._dear(operator, limit)
@@ -82,11 +82,11 @@ class Ground:
             fits = np.where(ways < dear, fits, 0)
         here, known = int(level.here[operator][at[0]]), np.full(len(level.instance.node_names), values.min())
         if here == 1:
-            # All are heavy.
+            # Every member is heavy.
             known[level.nodes[operator][at]] = values
         keep = np.nonzero(fits > 0)[0]
         keep = keep[np.argsort(known[nodes[keep]], kind="stable")]
-        soil = Soil(
+        soil = SpreadChoices(
             values=known[nodes[keep]],
             own=np.full(len(keep), own),
             fits=fits[keep],
@@ -94,26 +94,26 @@ class Ground:
             before=_rows_of(sides[0], keep),
             after=_rows_of(sides[1], keep),
         )
-        return np.asarray(nodes[keep][grown_below(soil, size, (limit, dear), most)])
+        return np.asarray(nodes[keep][generate_below(soil, size, (limit, dear), most)])
 
     def _room_around(
         self, operator: int, choices: tuple[Indices, Values, int], limit: float
     ) -> tuple[Indices, Indices]:
-        """The nodes of an operator, and how many replicas each may hold around heavy choices: fewer than these."""
+        """Nodes of an operator, and how many replicas each may hold beside heavy choices: fewer than these."""
         (at, values, size), level = choices, self.level
         here, nodes = int(level.here[operator][at[0]]), np.nonzero(level.instance.allowed[operator])[0]
         is_heavy = np.isin(nodes, level.nodes[operator][at[values < limit]])
         return nodes, np.minimum(_fitting(level, operator, nodes, size), np.where(is_heavy, here, here - 1))
 
     def _dear(self, operator: int, limit: float) -> float:
-        """What the path may cost with an operator on it; anything where the path says nothing of it."""
+        """Limit on the cost of the path with an operator on it; HUGE if the path does not bound it."""
         weight = self.level.instance.coefficients.response + self.bound.prices.response
         if operator not in self.bound.path or weight <= 0 or limit >= HUGE / 2:
             return HUGE
         return limit + _spare(self.level, self.bound)
 
     def _side(self, operator: int, rows: Indices, dear: float, *, turned: bool) -> Side:
-        """The stand-ins before (`turned`) or after an operator that are still possible."""
+        """Stand-ins before (`turned`) or after an operator that are still possible."""
         stream, alive, cost = self._neighbours(operator, dear, turned=turned)
         if stream < 0:
             return _no_side()
@@ -129,7 +129,7 @@ class Ground:
         )
 
     def _side_of_kind(self, operator: int, kind: tuple[int, Indices], dear: float, *, turned: bool) -> Side:
-        """The same for any nodes of the multisets of a kind, given by one choice: as far as all of them at least."""
+        """The same for any nodes of a kind of multisets, given by one choice; the delay is that to all of them."""
         stream, alive, cost = self._neighbours(operator, dear, turned=turned)
         if stream < 0:
             return _no_side()
@@ -143,7 +143,7 @@ class Ground:
         return Side(cost[alive], np.ascontiguousarray(weight * delay), np.zeros(delay.shape), np.zeros(len(alive)))
 
     def _neighbours(self, operator: int, dear: float, *, turned: bool) -> tuple[int, Indices, Values]:
-        """The stream to one side, the stand-ins there that are still possible, the cheapest first, and all costs."""
+        """The stream to one side, the possible stand-ins there, cheapest first, and all their costs."""
         way, path = self.bound.way, self.bound.path
         position = path.index(operator) if dear < HUGE else -2
         other = position - 1 if turned else position + 1
@@ -158,7 +158,7 @@ class Ground:
 
 
 def _no_side() -> Side:
-    """At an end of the path."""
+    """Empty side at an end of the path."""
     return Side(np.empty(0), np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
 
 
@@ -169,19 +169,19 @@ def _rows_of(side: Side, rows: Indices) -> Side:
 
 
 def _least_way(side: Side, count: int) -> Values:
-    """What one side costs at least with each of so many nodes."""
+    """Least cost of one side with each of `count` nodes."""
     if not len(side.least):
         return np.zeros(count)
     return np.asarray((side.least[None, :] + side.delay).min(axis=1))
 
 
 def _spare(level: NodeLevel, bound: PathBound) -> float:
-    """What a path costs more than F: nothing is paid for its room here, but operators beside it cost something."""
-    return room(level.instance, bound.prices) - float(bound.beside.sum())
+    """Path cost not contained in F: the value of free room, less the least cost of operators beside the path."""
+    return capacity_value(level.instance, bound.prices) - float(bound.beside.sum())
 
 
 def _fitting(level: NodeLevel, operator: int, nodes: Indices, size: int) -> Indices:
-    """How many of so many replicas every node holds."""
+    """Number of replicas, at most `size`, that fit on every node."""
     need = level.instance.resources[operator]
     if need <= 0:
         return np.full(len(nodes), size, dtype=np.int64)

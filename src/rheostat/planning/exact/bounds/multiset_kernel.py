@@ -10,17 +10,17 @@ from rheostat.planning.exact.bounds.path_kernel import PathWay
 
 
 class Whole(NamedTuple):
-    """The multisets of the operator at one position of a path."""
+    """Multisets of the operator at one position of a path."""
 
     position: int
     nodes: Indices
-    """A row per multiset, -1 after the last replica."""
+    """Nodes, a row per multiset, padded with -1."""
     stand_in: Indices
     """Their choices at this position, counted from its first."""
     need: int
-    """Units of a replica."""
+    """Units of resources of a replica."""
     weight: float
-    """Of a millisecond."""
+    """Weight of a millisecond."""
 
 
 @numba.njit(cache=True)
@@ -34,7 +34,7 @@ def stand_ins(nodes: Indices, size: Indices, index: Indices, heavy: bool) -> Ind
     for row in range(len(nodes)):
         m, first, most, here = size[row], 0, 0, 0
         for k in range(m):
-            # Equal nodes are neighbours.
+            # Equal nodes are next to each other.
             here = here + 1 if k > 0 and nodes[row, k] == nodes[row, k - 1] else 1
             if here > most:
                 first, most = nodes[row, k], here
@@ -52,7 +52,7 @@ def stand_ins(nodes: Indices, size: Indices, index: Indices, heavy: bool) -> Ind
 
 @numba.njit(cache=True)
 def farthest_member(delay: Values, nodes: Indices, stand_in: Indices, out: Values) -> None:  # pragma: no cover
-    """out[w, choice]: from w the least delay to the farthest replica, over the multisets a choice stands for."""
+    """out[w, choice]: least delay from w to the farthest replica, over the multisets that a choice stands for."""
     for w in range(len(delay)):
         for row in range(len(nodes)):
             far = 0.0
@@ -70,7 +70,7 @@ def farthest_member(delay: Values, nodes: Indices, stand_in: Indices, out: Value
 def _edge(
     pair: Values, delay: Values, choices: Indices, other: int, weight: float
 ) -> float:  # pragma: no cover - compiled
-    """A stream between a whole multiset and a stand-in: the farthest replica, and the mean of what adds up."""
+    """Cost of a stream between a whole multiset and a stand-in: the farthest replica, and the mean of the rest."""
     far, total, count = 0.0, 0.0, 0
     for k in range(len(choices)):
         c = choices[k]
@@ -84,7 +84,7 @@ def _edge(
 
 @numba.njit(cache=True)
 def _seen_from(network: Values, whole: Whole, row: int, seen: Values) -> float:  # pragma: no cover - compiled
-    """What the way to every node costs at least, by its farthest replica; also the least of these."""
+    """Sets the least weighed delay to every node, by the farthest replica, and returns the least of these."""
     nearest = 1e30
     for v in range(len(seen)):
         far = 0.0
@@ -109,7 +109,7 @@ def _units(whole: Whole, row: int, node: int) -> int:  # pragma: no cover - comp
 
 @numba.njit(cache=True)
 def _fits_after(w: PathWay, i: int, code: int, whole: Whole, row: int) -> bool:  # pragma: no cover - compiled
-    """Whether a multiset has room beside what the memory of a stand-in before it says."""
+    """Whether a multiset has room beside the remembered use of a stand-in before it."""
     u = w.node[i]
     for k in range(whole.nodes.shape[1]):
         v = whole.nodes[row, k]
@@ -127,9 +127,9 @@ def _fits_after(w: PathWay, i: int, code: int, whole: Whole, row: int) -> bool: 
 def before_multisets(
     w: PathWay, so_far: Values, whole: Whole, tables: tuple[Values, Values, Values], most: Values
 ) -> Values:  # pragma: no cover - compiled
-    """Least cost up to every multiset, its own not included, or `most` if it is not below that.
+    """Least cost up to every multiset, without its own, or `most` if not below that.
 
-    `tables` are what a stream adds and its delay, [choice here, choice before], and the delay from node to node, [here,
+    `tables` are the terms of a stream and its delay, [choice here, choice before], and the delay between nodes, [here,
     before].
     """
     pair, delay, network = tables
@@ -169,7 +169,7 @@ def before_multisets(
 def after_multisets(
     w: PathWay, value: Values, whole: Whole, tables: tuple[Values, Values, Values], most: Values
 ) -> Values:  # pragma: no cover - compiled
-    """The same after every multiset; `tables` are [here, next]."""
+    """Least cost after every multiset; `tables` are [here, next]."""
     pair, delay, network = tables
     first, last = w.start[whole.position + 1], w.start[whole.position + 2]
     least = np.empty(last - first)
@@ -207,7 +207,7 @@ def after_multisets(
 
 @numba.njit(cache=True)
 def _counted(whole: Whole, row: int, used: Indices, units: int) -> None:  # pragma: no cover - compiled
-    """Adds what a multiset takes of its nodes, or removes it."""
+    """Adds the resources of a multiset to the use of its nodes, or subtracts them."""
     for k in range(whole.nodes.shape[1]):
         u = whole.nodes[row, k]
         if u < 0:

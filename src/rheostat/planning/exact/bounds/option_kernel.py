@@ -12,7 +12,7 @@ from rheostat.planning.encoded.encoded_problem import Flags, Indices, Values
 
 @numba.njit(cache=True)
 def farthest_pairs(delay: Values, before: Indices, after: Indices) -> Values:  # pragma: no cover - compiled
-    """[a, b]: the longest way from a node of multiset a to one of multiset b; rows of nodes end with -1."""
+    """[a, b]: longest delay from a node of multiset a to one of multiset b; rows of nodes are padded with -1."""
     out = np.zeros((len(before), len(after)))
     reach = np.empty(len(delay))
     for a in range(len(before)):
@@ -36,7 +36,7 @@ def farthest_pairs(delay: Values, before: Indices, after: Indices) -> Values:  #
 
 @numba.njit(cache=True)
 def summed_pairs(matrix: Values, before: Indices, after: Indices) -> Values:  # pragma: no cover - compiled
-    """[a, b]: the sum over all pairs of a replica of multiset a and one of multiset b."""
+    """[a, b]: sum over all pairs of a replica of multiset a and one of multiset b."""
     out = np.zeros((len(before), len(after)))
     if not matrix.any():
         return out
@@ -64,7 +64,7 @@ def summed_pairs(matrix: Values, before: Indices, after: Indices) -> Values:  # 
 def overfull_pairs(
     capacity: Values, ends: tuple[Indices, Indices], needs: tuple[float, float]
 ) -> Flags:  # pragma: no cover - compiled
-    """[a, b]: whether some node has no room for what two multisets take of it together."""
+    """[a, b]: whether two multisets together exceed the capacity of some node."""
     before, after = ends
     out = np.zeros((len(before), len(after)), dtype=np.bool_)
     left = np.empty(len(capacity))

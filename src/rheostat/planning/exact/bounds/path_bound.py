@@ -16,19 +16,19 @@ from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.encoded_problem import EncodedProblem, Indices, Values
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel, Prices
 from rheostat.planning.exact.bounds.elimination import HUGE
-from rheostat.planning.exact.bounds.lagrangian import along, room
+from rheostat.planning.exact.bounds.lagrangian import capacity_value, prices_along
 from rheostat.planning.exact.bounds.path_kernel import PathWay, backward, best_way, carried_codes, marginals
 
 _TRIED = 12
-"""Candidates next that are tried for a state, about: those that seem best come first, and mostly one of them is."""
+"""Approximate number of successors tried per state: the most promising come first, and mostly one of them is best."""
 _MOST_CARRIED = 1e7
-"""Entries of `carried_codes`."""
+"""Limit on the entries of `carried_codes`."""
 _WORTH = 15
-"""How many times more steps three nodes are worth where stand-ins are heavy: forgotten, their weight is of no use."""
+"""Factor on the step limit up to three remembered nodes if stand-ins are heavy: their weight needs the memory."""
 _MEMORY = 0.6
-"""Share of the last direction that the next one keeps."""
+"""Share of the previous direction kept in the next."""
 _MOST_UNITS = 12
-"""Finest division of a node's capacity that is remembered."""
+"""Finest division of a node's capacity in the memory."""
 
 
 @dataclass(frozen=True)
@@ -39,27 +39,27 @@ class PathBound:
     prices: Prices
     way: PathWay
     carried: Indices
-    """What is remembered from node to node."""
+    """Memory carried from node to node."""
     after: Values
     """Least cost after every state."""
     beside: Values
-    """Least cost of every operator that is not on the path, 0 for those on it."""
+    """Least cost of every operator beside the path, 0 for those on it."""
     value: float
-    """No feasible deployment has a smaller F, without downtime and constant."""
+    """Lower bound of F of every feasible deployment, without downtime and constant."""
     taken: Indices
-    """The relaxed answer: a candidate per position."""
+    """Relaxed solution: a candidate per position."""
 
     def node_marginals(self, limit: float = HUGE) -> list[Values]:
-        """For every position the least cost with each candidate, in the order of the level's nodes.
+        """Least cost with each candidate, per position, in the order of the level's nodes.
 
-        What is not below the limit is HUGE: it is not looked at.
+        Values not below the limit are HUGE: they are not computed.
         """
         found, _ = marginals(self.way, self.carried, self.after, limit)
         return [found[a:b] for a, b in zip(self.way.start, self.way.start[1:], strict=False)]
 
 
 def longest_chain(instance: EncodedProblem) -> tuple[int, ...]:
-    """The path with the most operators; of equals the one with the longest latencies."""
+    """The path with the most operators; among equal ones that with the longest latencies."""
     waits = np.where(np.isfinite(instance.latencies), instance.latencies, np.inf).min(axis=1)
     best: list[tuple[int, float, tuple[int, ...]]] = []
     for i in range(len(instance.names)):
@@ -70,7 +70,7 @@ def longest_chain(instance: EncodedProblem) -> tuple[int, ...]:
 
 
 def unit_size(instance: EncodedProblem) -> float:
-    """The largest step that measures all resources, or a coarser one where that would be too fine."""
+    """The largest unit that measures all resources exactly, or a coarser one if that is too fine."""
     resources, capacities = instance.resources, instance.problem.infrastructure.capacities
     milli = [round(r * 1000) for r in resources.tolist() if r > 0]
     exact = np.allclose(resources * 1000, np.round(resources * 1000), atol=1e-9)
@@ -81,7 +81,7 @@ def unit_size(instance: EncodedProblem) -> float:
 
 
 def units(instance: EncodedProblem) -> tuple[Indices, Indices]:
-    """Resources and capacities as small whole numbers; rounded so that more fits, never less."""
+    """Resources and capacities as small integers, rounded such that at least as much fits."""
     step, capacities = unit_size(instance), instance.problem.infrastructure.capacities
     need = np.floor(instance.resources / step + 1e-6).astype(np.int64)
     rooms = np.minimum(np.floor(capacities / step + 1e-6), _MOST_UNITS).astype(np.int64)
@@ -132,7 +132,7 @@ def _memory(near: Indices, rooms: Indices) -> dict[str, Indices]:
 
 
 def neighbourhoods(level: NodeLevel, path: tuple[int, ...], slots: int) -> Indices:
-    """The nodes closest to every node, itself first, of those that can still be used."""
+    """The nodes nearest to every node, itself first, among those that can still be used."""
     delay = level.instance.problem.infrastructure.network.delay_ms
     usable = np.zeros(len(delay), dtype=bool)
     for i in path:
@@ -144,11 +144,11 @@ def neighbourhoods(level: NodeLevel, path: tuple[int, ...], slots: int) -> Indic
 
 
 def affordable_slots(level: NodeLevel, path: tuple[int, ...], most: int) -> int:
-    """How many nodes can be remembered so that a pass takes at most so many steps."""
+    """Number of remembered nodes for which a pass takes at most `most` steps."""
     sizes = [len(level.nodes[i]) for i in path]
     pairs, states = sum(a * b for a, b in itertools.pairwise(sizes)), sum(sizes)
     radix = float(np.median(units(level.instance)[1])) + 1
-    # What is carried from node to node is a table, which must fit into memory on many nodes, too.
+    # The table of carried memory must fit into main memory, even with many nodes.
     nodes, widest = len(level.instance.node_names), float(units(level.instance)[1].max()) + 1
     slots = 1
     while (
@@ -161,26 +161,26 @@ def affordable_slots(level: NodeLevel, path: tuple[int, ...], most: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Climb:
-    """How to look for prices along the path."""
+class PathAscent:
+    """Limits of the search for prices along the path."""
 
     slots: int
     rounds: int = 30
     target: float = HUGE
 
 
-def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Climb, clock: Deadline) -> PathBound:
+def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: PathAscent, clock: Deadline) -> PathBound:
     """Subgradient ascent on the prices of capacity, along one path."""
     instance = level.instance
     near = neighbourhoods(level, path, climb.slots if instance.coefficients.response + start.response > 0 else 1)
-    prices = along(instance, list(path), start.capacity, start.response)
+    prices = prices_along(instance, list(path), start.capacity, start.response)
     memory = _memory(near, units(instance)[1])
     carried = carried_codes(near, memory["radix"], memory["stride"], memory["slot_of"], memory["codes"])
     way = way_along(level, path, prices, near)
     best = now = _bound(level, path, prices, (way, carried))
     step, stalled, mark, since = 0.5, 0, best.value, 0
     pull = np.zeros(len(instance.node_names))
-    # Without delays a path knows no more than its operators one by one.
+    # Without delays a path adds nothing to its operators' own bounds.
     rounds = climb.rounds if instance.coefficients.response + start.response > 0 else 0
     for _ in range(rounds):
         if best.value >= min(climb.target, HUGE / 2) or clock.is_over() or since > 5:
@@ -188,14 +188,14 @@ def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Cl
         excess = _excess(level, now)
         if not excess.any():
             break
-        # Relaxed answers alternate between two nodes that are both dear: the mean of the last ones points further.
+        # Relaxed solutions alternate between two expensive nodes: the mean of the last ones points further.
         pull = excess + _MEMORY * pull
         pull[(pull < 0) & (now.prices.capacity <= 0)] = 0.0
         norm = max(float(pull @ pull), 1e-12)
         goal = climb.target if climb.target < HUGE / 2 else best.value + 0.05 * abs(best.value) + 1e-9
         capacity = np.maximum(0.0, now.prices.capacity + step * max(goal - now.value, 1e-12) / norm * pull)
-        prices = along(instance, list(path), capacity, start.response)
-        # Prices of capacity are paid by candidates; what happens between them stays as it is.
+        prices = prices_along(instance, list(path), capacity, start.response)
+        # Only candidates pay prices of capacity; the costs between them stay the same.
         now = _bound(level, path, prices, (way._replace(own=_own_costs(level, path, prices)), carried))
         if now.value > best.value + 1e-12:
             best, stalled = now, 0
@@ -203,7 +203,7 @@ def path_bound(level: NodeLevel, path: tuple[int, ...], start: Prices, climb: Cl
             stalled += 1
             if stalled >= 2:
                 step, stalled, now = step * 0.7, 0, best
-        # What counts is how far there is to go: the value itself may be large for no reason of this problem.
+        # Progress is measured against the remaining distance: the value itself may be large for other reasons.
         if best.value > mark + 0.03 * (goal - mark):
             mark, since = best.value, 0
         else:
@@ -216,7 +216,7 @@ def _bound(level: NodeLevel, path: tuple[int, ...], prices: Prices, known: tuple
     after = backward(way, carried)
     least, chosen = best_way(way, carried, after)
     beside = np.array([0.0 if i in path else float(level.unary(i, prices).min()) for i in range(len(instance.names))])
-    value = least + float(beside.sum()) - room(instance, prices) if least < HUGE / 2 else HUGE
+    value = least + float(beside.sum()) - capacity_value(instance, prices) if least < HUGE / 2 else HUGE
     return PathBound(path, prices, way, carried, after, beside, value, chosen)
 
 

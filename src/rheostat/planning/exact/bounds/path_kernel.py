@@ -16,7 +16,7 @@ HUGE = 1e15
 
 
 class PathWay(NamedTuple):
-    """A path of operators, its costs, and what is remembered."""
+    """Path of operators with its costs and the layout of the memory."""
 
     start: Indices
     """Candidates of position p are start[p] up to start[p + 1] in `node`."""
@@ -24,7 +24,7 @@ class PathWay(NamedTuple):
     own: Values
     """Cost of a candidate by itself."""
     between: Indices
-    """Where the table of costs from position p to p + 1 starts in `tables`, a row per candidate of p."""
+    """Offset in `tables` of the costs from position p to p + 1, a row per candidate of p."""
     tables: Values
     need: Indices
     """Units of its node that a candidate takes."""
@@ -33,21 +33,21 @@ class PathWay(NamedTuple):
     near: Indices
     """[u, slot]: the neighbourhood of u, itself first; -1 after the last."""
     radix: Indices
-    """[u, slot]: digits of a slot, room + 1."""
+    """[u, slot]: number of values of a slot, room + 1."""
     stride: Indices
     codes: Indices
     """Number of codes of every node."""
     slot_of: Indices
     """[u, v]: slot of v in the neighbourhood of u, -1 if it is outside."""
     values: Indices
-    """Where the values of a candidate start, by its position in `node`."""
+    """Offset of the values of a candidate, by its position in `node`."""
 
 
 @numba.njit(cache=True)
 def carried_codes(
     near: Indices, radix: Indices, stride: Indices, slot_of: Indices, codes: Indices
 ) -> Indices:  # pragma: no cover - compiled
-    """[u, v, code]: what is still remembered at v of a code at u. Asked for so often that it is written down once."""
+    """[u, v, code]: memory at v after a code at u, tabulated because it is used very often."""
     size = len(near)
     table = np.zeros((size, size, codes.max()), dtype=np.int64)
     for u in range(size):
@@ -63,8 +63,8 @@ def carried_codes(
 
 
 @numba.njit(cache=True)
-def moved(w: PathWay, carried: Indices, u: int, code: int, j: int) -> int:  # pragma: no cover - compiled
-    """The code at candidate j after going there from u; -1 if its node is full."""
+def code_after(w: PathWay, carried: Indices, u: int, code: int, j: int) -> int:  # pragma: no cover - compiled
+    """The code at candidate j after the step from u; -1 if its node is full."""
     v = w.node[j]
     kept = carried[u, v, code]
     # A node is the first of its own neighbourhood, so its digit is the lowest.
@@ -74,19 +74,19 @@ def moved(w: PathWay, carried: Indices, u: int, code: int, j: int) -> int:  # pr
 
 
 _FIRST = 16
-"""Candidates that are tried first, the most promising ones."""
+"""Number of most promising candidates that are tried first."""
 
 
 @numba.njit(cache=True)
 def backward(w: PathWay, carried: Indices) -> Values:  # pragma: no cover - compiled
-    """Least cost after every state, its own cost not included."""
+    """Least cost after every state, without its own cost."""
     positions = len(w.start) - 1
     value = np.zeros(w.values[-1])
     for p in range(positions - 2, -1, -1):
         first, width = w.start[p + 1], w.start[p + 2] - w.start[p + 1]
         least = np.empty(width)
         for b in range(width):
-            # More taken never costs less, so the code of an empty neighbourhood is the least of all.
+            # More use never costs less, so the code of an empty neighbourhood has the least value.
             least[b] = w.own[first + b] + value[w.values[first + b]]
         for i in range(w.start[p], w.start[p + 1]):
             row = w.between[p] + (i - w.start[p]) * width
@@ -98,7 +98,7 @@ def backward(w: PathWay, carried: Indices) -> Values:  # pragma: no cover - comp
 def _after_candidate(
     w: PathWay, carried: Indices, value: Values, where: tuple[int, int, int], ahead: Values
 ) -> None:  # pragma: no cover - compiled
-    """Values of all codes of a candidate; `ahead` bounds the cost by way of each candidate next."""
+    """Computes the values of all codes of a candidate; `ahead` bounds the cost through each next candidate."""
     i, row, first = where
     width = len(ahead)
     limit = HUGE
@@ -109,7 +109,7 @@ def _after_candidate(
     order = order[np.argsort(ahead[order])]
     digits, need = w.radix[w.node[i], 0], w.need[i]
     for code in range(w.codes[w.node[i]]):
-        # The candidate itself is on its node: with less of it taken the rest costs as much as with its own need.
+        # The candidate itself is on its node: with less use of it the rest costs as much as with its own need.
         if code % digits < need < digits:
             continue
         best = _best_next(w, (carried, value), (i, code, row, first), ahead, order)
@@ -131,7 +131,7 @@ def _best_next(
         if ahead[b] >= best:
             break
         j = first + b
-        after = moved(w, carried, w.node[i], code, j)
+        after = code_after(w, carried, w.node[i], code, j)
         if after >= 0:
             best = min(best, w.tables[row + b] + w.own[j] + value[w.values[j] + after])
     return best
@@ -141,9 +141,9 @@ def _best_next(
 def marginals(
     w: PathWay, carried: Indices, value: Values, limit: float
 ) -> tuple[Values, Values]:  # pragma: no cover - compiled
-    """Least cost of a whole path through every candidate, and least cost up to every state, its own included.
+    """Least cost of a whole path through every candidate, and least cost up to every state, including its own.
 
-    States through which no path is below the limit are left out: theirs is HUGE.
+    States that no path below the limit goes through are left out: their values are HUGE.
     """
     positions = len(w.start) - 1
     so_far = np.full(len(value), HUGE)
@@ -166,7 +166,7 @@ def marginals(
                 row = w.between[p] + (i - w.start[p]) * width
                 for b in range(width):
                     j = w.start[p + 1] + b
-                    after = moved(w, carried, u, code, j)
+                    after = code_after(w, carried, u, code, j)
                     if after >= 0:
                         cell = w.values[j] + after
                         so_far[cell] = min(so_far[cell], here + w.tables[row + b] + w.own[j])
@@ -175,7 +175,7 @@ def marginals(
 
 @numba.njit(cache=True)
 def best_way(w: PathWay, carried: Indices, value: Values) -> tuple[float, Indices]:  # pragma: no cover - compiled
-    """The least cost of a path, and a candidate per position that attains it; HUGE if there is none."""
+    """The least cost of a path and a candidate per position that attains it; HUGE if there is none."""
     positions = len(w.start) - 1
     chosen = np.full(positions, -1, dtype=np.int64)
     least, code = HUGE, 0
@@ -196,7 +196,7 @@ def best_way(w: PathWay, carried: Indices, value: Values) -> tuple[float, Indice
         best, next_code = HUGE, -1
         for b in range(width):
             j = w.start[p + 1] + b
-            after = moved(w, carried, u, code, j)
+            after = code_after(w, carried, u, code, j)
             if after >= 0:
                 here = w.tables[row + b] + w.own[j] + value[w.values[j] + after]
                 if here < best:

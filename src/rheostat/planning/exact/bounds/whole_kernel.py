@@ -14,42 +14,42 @@ from rheostat.planning.exact.bounds.path_kernel import PathWay
 
 
 class Links(NamedTuple):
-    """What happens between two nodes."""
+    """Costs between two nodes."""
 
     delay: Values
-    """Times the weight of a millisecond."""
+    """Delay times the weight of a millisecond."""
     rate_terms: Values
     pair_terms: Values
 
 
 class MultisetChain(NamedTuple):
-    """The multisets of all positions of a path, one position after the other."""
+    """Multisets of all positions of a path, one position after the other."""
 
     start: Indices
     """Multisets of position p are start[p] up to start[p + 1]."""
     nodes: Indices
-    """A row per multiset, -1 after the last replica."""
+    """Nodes, a row per multiset, padded with -1."""
     size: Indices
     own: Values
     """Cost of a multiset by itself."""
     stand_in: Indices
-    """[row, replica]: the candidate of the path that stands for it."""
+    """[row, replica]: the path's candidate that stands for it."""
     need: Indices
-    """Units of a replica, by position."""
+    """Units of resources of a replica, by position."""
     rate: Values
-    """Of the stream that leaves a position."""
+    """Rate of the stream that leaves a position."""
     hop: Values
-    """[position, 0 or 1]: milliseconds of a hop to the next position, on other nodes or on the same."""
+    """[position, 0 or 1]: milliseconds of a hop to the next position, with other nodes or with the same."""
     links: Links
     weight: float
-    """Of a millisecond."""
+    """Weight of a millisecond."""
 
 
 @numba.njit(cache=True)
 def _seen_from(
     c: MultisetChain, row: int, position: int, forward: bool, seen: Values
 ) -> float:  # pragma: no cover - compiled
-    """seen[0, v]: the farthest replica from v; [1, v] the mean of what a tuple costs; [2, v] the links. Their least."""
+    """Sets seen[0, v] to the farthest replica's delay, [1, v] to the mean tuple cost, [2, v] to links; their least."""
     least = 1e30
     for v in range(seen.shape[1]):
         far, total, log = 0.0, 0.0, 0.0
@@ -68,7 +68,7 @@ def _seen_from(
 def _between(
     c: MultisetChain, rows: tuple[int, int], position: int, seen: Values
 ) -> float:  # pragma: no cover - compiled
-    """A stream between the multiset that was looked at and another one."""
+    """Cost of a stream between the multiset described by `seen` and another one."""
     row, other = rows
     far, total, log = 0.0, 0.0, 0.0
     same = c.size[row] == c.size[other]
@@ -84,7 +84,7 @@ def _between(
 
 @numba.njit(cache=True)
 def _farthest(c: MultisetChain, other: int, seen: Values) -> float:  # pragma: no cover - compiled
-    """The farthest replica of another multiset: most pairs are too far from each other for the rest to matter."""
+    """Delay of the farthest replica of another multiset: most pairs are already excluded by it."""
     far = 0.0
     for k in range(c.size[other]):
         far = max(far, seen[0, c.nodes[other, k]])
@@ -93,7 +93,7 @@ def _farthest(c: MultisetChain, other: int, seen: Values) -> float:  # pragma: n
 
 @numba.njit(cache=True)
 def _has_room(w: PathWay, c: MultisetChain, row: int, need: int, used: Indices) -> bool:  # pragma: no cover - compiled
-    """Whether a multiset fits beside what is used; it is counted in any case."""
+    """Whether a multiset fits beside the present use; adds its resources to the use in any case."""
     fits = True
     for k in range(c.size[row]):
         u = c.nodes[row, k]
@@ -112,7 +112,7 @@ def _freed(c: MultisetChain, row: int, need: int, used: Indices) -> None:  # pra
 def _remembered(
     w: PathWay, after: Values, c: MultisetChain, row: int, used: Indices
 ) -> float:  # pragma: no cover - compiled
-    """What comes after a multiset costs at least, by its stand-ins, given what is used of the nodes nearby."""
+    """Lower bound of the cost after a multiset, by its stand-ins, given the use of the nodes nearby."""
     rest = 0.0
     for k in range(c.size[row]):
         u, code = w.node[c.stand_in[row, k]], 0
@@ -127,7 +127,7 @@ def _remembered(
 
 @numba.njit(cache=True)
 def _lowest_besides_delay(c: MultisetChain) -> float:  # pragma: no cover - compiled
-    """What a stream adds at least, its delay apart; nothing unless some term is negative."""
+    """Lower bound of a stream's terms without its delay; 0 unless some term is negative."""
     pairs = c.nodes.shape[1] * c.nodes.shape[1]
     return float(min(0.0, c.links.pair_terms.min()) * pairs + min(0.0, c.links.rate_terms.min() * c.rate.max()))
 
@@ -136,7 +136,7 @@ def _lowest_besides_delay(c: MultisetChain) -> float:  # pragma: no cover - comp
 def rest_of_multisets(
     w: PathWay, after: Values, c: MultisetChain, position: int, known: tuple[Values, Values]
 ) -> Values:  # pragma: no cover - compiled
-    """Least cost after every multiset of a position, or `most` if it is not below that."""
+    """Least cost after every multiset of a position, or `most` if not below that."""
     later, most = known
     first, last = c.start[position + 1], c.start[position + 2]
     base = c.own[first:last] + later
@@ -168,7 +168,7 @@ def rest_of_multisets(
 def cost_up_to_multisets(
     w: PathWay, c: MultisetChain, position: int, known: tuple[Values, Values]
 ) -> Values:  # pragma: no cover - compiled
-    """Least cost up to every multiset of a position, its own not included, or `most` if it is not below that."""
+    """Least cost up to every multiset of a position, without its own, or `most` if not below that."""
     before, most = known
     first, last = c.start[position - 1], c.start[position]
     base = c.own[first:last] + before

@@ -15,31 +15,31 @@ from rheostat.planning.encoded.candidates import Candidates
 from rheostat.planning.encoded.encoded_problem import EncodedProblem, Values
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel, Prices
 from rheostat.planning.exact.bounds.elimination import HUGE
-from rheostat.planning.exact.bounds.lagrangian import room
+from rheostat.planning.exact.bounds.lagrangian import capacity_value
 from rheostat.planning.exact.bounds.path_bound import PathBound, units
 from rheostat.planning.exact.bounds.whole_kernel import Links, MultisetChain, cost_up_to_multisets, rest_of_multisets
 
 _MOST_PAIRS = 1_000_000_000
-"""Pairs of neighbours beyond which they are not compared: most are never looked at, but all might be."""
+"""Limit on the pairs of neighbours to compare: most pairs are skipped, but all might be needed."""
 
 
 @dataclass(frozen=True)
 class Remaining:
-    """The multisets that are left, and what is known of the path through each."""
+    """Remaining multisets, with bounds of the path before and after each."""
 
     candidates: list[Candidates]
     before: list[Values]
-    """Per operator and multiset: least cost of the path up to it, its own not included; 0 beside the path."""
+    """Per operator and multiset: least cost of the path up to it, without its own; 0 beside the path."""
     after: list[Values]
-    """The same of what follows."""
+    """Per operator and multiset: least cost of the path after it; 0 beside the path."""
 
     @classmethod
     def unknown(cls, candidates: list[Candidates]) -> "Remaining":
-        """Nothing but that costs are not negative."""
+        """Initial state: costs are only known not to be negative."""
         return cls(candidates, [np.zeros(len(c)) for c in candidates], [np.zeros(len(c)) for c in candidates])
 
     def kept(self, operator: int, below: Values, most: Values) -> None:
-        """Goes on with the multisets of an operator whose path is below what it may cost at most."""
+        """Keeps the multisets of an operator whose path is below its limit."""
         rows = np.nonzero(below < most)[0]
         self.candidates[operator] = self.candidates[operator].rows(rows)
         self.before[operator] = self.before[operator][rows]
@@ -47,19 +47,19 @@ class Remaining:
 
 
 def own_costs(instance: EncodedProblem, operator: int, options: Candidates, prices: Prices) -> Values:
-    """What a multiset costs by itself: R, replicas, and its room."""
+    """Cost of a multiset by itself: R, replicas, and the price of its room."""
     weight = instance.coefficients.response + prices.response
     price = np.where(options.nodes >= 0, prices.capacity[options.nodes], 0.0).sum(axis=1)
     return np.asarray(weight * options.latency + options.term + price * instance.resources[operator])
 
 
 def pairs_along(path: tuple[int, ...], candidates: list[Candidates]) -> int:
-    """Pairs of multisets of neighbours on a path."""
+    """Number of pairs of multisets of neighbours on a path."""
     return sum(len(candidates[i]) * len(candidates[j]) for i, j in itertools.pairwise(path))
 
 
-def compared(level: NodeLevel, bound: PathBound, known: Remaining, goal: float, clock: Deadline) -> Remaining:
-    """Fewer multisets, and better values of those that are left; as it was where there are too many."""
+def compare_pairwise(level: NodeLevel, bound: PathBound, known: Remaining, goal: float, clock: Deadline) -> Remaining:
+    """The remaining multisets after pairwise comparison, with better bounds; unchanged if there are too many."""
     if pairs_along(bound.path, known.candidates) > _MOST_PAIRS:
         return known
     known = Remaining(list(known.candidates), list(known.before), list(known.after))
@@ -76,13 +76,13 @@ def compared(level: NodeLevel, bound: PathBound, known: Remaining, goal: float, 
 
 
 class _Walk:
-    """Position by position along a path, with what does not change on the way."""
+    """Passes along a path, position by position, with the constants of the path."""
 
     def __init__(self, level: NodeLevel, bound: PathBound, goal: float) -> None:
         instance, prices = level.instance, bound.prices
         self.level, self.bound = level, bound
         self.weight = float(instance.coefficients.response + prices.response)
-        spare = room(instance, prices) - float(bound.beside.sum())
+        spare = capacity_value(instance, prices) - float(bound.beside.sum())
         self.limit = goal + spare if goal < HUGE / 2 else HUGE / 2
         network, stream = instance.problem.infrastructure.network, instance.edges.tolist()
         self.links = Links(
@@ -95,7 +95,7 @@ class _Walk:
         self.need = np.array([units(instance)[0][i] for i in bound.path])
 
     def against_the_flow(self, known: Remaining, position: int) -> None:
-        """What follows every multiset of a position."""
+        """Updates the bounds after every multiset of a position."""
         i, j = self.bound.path[position : position + 2]
         chain = self._chain(known)
         most = np.maximum(self._left(chain, position) - known.before[i], 0.0)
@@ -104,7 +104,7 @@ class _Walk:
         known.kept(i, known.after[i], most)
 
     def along_the_flow(self, known: Remaining, position: int) -> None:
-        """What precedes every multiset of a position."""
+        """Updates the bounds before every multiset of a position."""
         j, i = self.bound.path[position - 1 : position + 1]
         chain = self._chain(known)
         most = np.maximum(self._left(chain, position) - known.after[i], 0.0)
@@ -113,7 +113,7 @@ class _Walk:
         known.kept(i, known.before[i], most)
 
     def _left(self, chain: MultisetChain, position: int) -> Values:
-        """What the rest of the path may cost with each multiset of a position."""
+        """Limit on the cost of the rest of the path with each multiset of a position."""
         return np.asarray(self.limit - chain.own[chain.start[position] : chain.start[position + 1]])
 
     def _chain(self, known: Remaining) -> MultisetChain:

@@ -11,25 +11,25 @@ from rheostat.planning.exact.bounds.elimination import HUGE
 
 @dataclass(frozen=True)
 class Incumbent:
-    """What a method knows when it stops; values are without the objective's constant."""
+    """State of a method when it stops; values are without the objective's constant."""
 
     deployment: Deployment | None
     upper: float
     lower: float
-    """Nothing is below this."""
+    """Lower bound of all deployments."""
     explored: int = 0
     generated: int = 0
     complete: bool = False
-    """Whether everything was explored."""
+    """Whether all deployments were explored."""
     note: str = ""
 
 
-Told = Callable[[Incumbent], None]
-"""Hears what is known while a method works."""
+Listener = Callable[[Incumbent], None]
+"""Receives the incumbent whenever it changes."""
 
 
 def internal_value(instance: EncodedProblem, deployment: Deployment | None) -> float:
-    """F without its constant; inf for none."""
+    """F without its constant; inf without a deployment."""
     if deployment is None:
         return inf
     value = instance.problem.value_of(instance.problem.evaluated(deployment))
@@ -37,7 +37,7 @@ def internal_value(instance: EncodedProblem, deployment: Deployment | None) -> f
 
 
 def enough(instance: EncodedProblem, upper: float) -> float:
-    """A bound from which on `upper` is proven, or good enough."""
+    """The bound at which `upper` is proven optimal, or precise enough."""
     if upper >= HUGE / 2:
         return HUGE / 2
     return upper - 1e-9 - instance.problem.limits.gap * abs(upper + instance.coefficients.constant)

@@ -19,16 +19,16 @@ from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.encoded_problem import EncodedProblem, Flags, Indices, Values
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel
 from rheostat.planning.exact.bounds.elimination import HUGE
-from rheostat.planning.exact.bounds.lagrangian import along, room
-from rheostat.planning.exact.bounds.path_bound import Climb, PathBound, affordable_slots, path_bound, unit_size
-from rheostat.planning.exact.branch.incumbent import Incumbent, Told, enough
+from rheostat.planning.exact.bounds.lagrangian import capacity_value, prices_along
+from rheostat.planning.exact.bounds.path_bound import PathAscent, PathBound, affordable_slots, path_bound, unit_size
+from rheostat.planning.exact.branch.incumbent import Incumbent, Listener, enough
 
 _WIDTHS = (100, 1_000, 100_000)
 _STEPS = 3_000_000
 
 
 def is_pipeline(instance: EncodedProblem) -> bool:
-    """Whether the method applies: the shape, one replica each, resources in whole units, and nothing else bounded."""
+    """Whether the method applies: pipeline shape, one replica each, resources in whole units, nothing else bounded."""
     problem, size = instance.problem, len(instance.names)
     bounds = problem.objective.bounds
     shape = sorted(map(tuple, instance.edges.tolist())) == [(i, i + 1) for i in range(size - 1)]
@@ -46,29 +46,29 @@ def is_pipeline(instance: EncodedProblem) -> bool:
 
 @dataclass(frozen=True)
 class _Ways:
-    """Partial deployments that end at the same position."""
+    """Partial placements that end at the same position."""
 
     candidate: Indices
-    """Where each ends, as a candidate of the path."""
+    """Candidate of the path at the end of each."""
     used: NDArray[np.int16]
-    """Units taken of every node, a row per way; small numbers, since there are many."""
+    """Units taken of every node, a row per placement; small integers, since there are many."""
     cost: Values
     least: Values
-    """Of the whole way, rest included."""
+    """Lower bound of the whole placement."""
     before: Indices
-    """The way it extends, by its row at the position before."""
+    """Row of the placement that it extends, at the position before."""
     key: Indices
-    """Equal for ways with the same end and the same use of all nodes, and mostly for these only."""
+    """Hash that is equal for placements with the same end and the same use of all nodes, and rarely for others."""
 
 
-def explored_pipeline(instance: EncodedProblem, found: Incumbent, clock: Deadline, told: Told) -> Incumbent:
-    """Wider and wider, until nothing is dropped or the time is over."""
+def solve_pipeline(instance: EncodedProblem, found: Incumbent, clock: Deadline, told: Listener) -> Incumbent:
+    """Passes of increasing width, until nothing is dropped or time is over."""
     level, path = NodeLevel(instance), tuple(range(len(instance.names)))
     found = replace(found, note="pipeline", generated=sum(level.sizes()))
     if min(level.sizes()) == 0:
         return replace(found, lower=inf, complete=True)
-    prices = along(instance, list(path), np.zeros(len(instance.node_names)))
-    climb = Climb(affordable_slots(level, path, _STEPS), 10, enough(instance, found.upper))
+    prices = prices_along(instance, list(path), np.zeros(len(instance.node_names)))
+    climb = PathAscent(affordable_slots(level, path, _STEPS), 10, enough(instance, found.upper))
     bound = path_bound(level, path, prices, climb, clock)
     found = replace(found, lower=min(bound.value, found.upper))
     for number, width in enumerate(_WIDTHS):
@@ -83,7 +83,7 @@ def explored_pipeline(instance: EncodedProblem, found: Incumbent, clock: Deadlin
         bound = _sharpened(
             level,
             bound,
-            Climb(0, 3 if number == 0 else 0, enough(instance, found.upper)),
+            PathAscent(0, 3 if number == 0 else 0, enough(instance, found.upper)),
             _STEPS * 2 ** (number + 1),
             clock,
         )
@@ -91,12 +91,12 @@ def explored_pipeline(instance: EncodedProblem, found: Incumbent, clock: Deadlin
     return found
 
 
-def _sharpened(level: NodeLevel, bound: PathBound, climb: Climb, steps: int, clock: Deadline) -> PathBound:
-    """The bound again, only with nodes that can be in something better, and with more of them remembered.
+def _sharpened(level: NodeLevel, bound: PathBound, climb: PathAscent, steps: int, clock: Deadline) -> PathBound:
+    """The bound again, only with nodes that can improve on the incumbent, and with more of them remembered.
 
-    With one replica each a node stands for itself, so nothing is lost with those that are left out.
+    With one replica each a node stands for itself, so leaving nodes out loses nothing.
     """
-    spare = room(level.instance, bound.prices)
+    spare = capacity_value(level.instance, bound.prices)
     for i, marginal in enumerate(bound.node_marginals()):
         level.keep(i, np.asarray(marginal - spare < climb.target))
     if min(level.sizes()) == 0:
@@ -106,10 +106,10 @@ def _sharpened(level: NodeLevel, bound: PathBound, climb: Climb, steps: int, clo
 
 
 def _widened(instance: EncodedProblem, bound: PathBound, width: int, found: Incumbent, clock: Deadline) -> Incumbent:
-    """One pass that keeps at most so many ways."""
+    """One pass that keeps at most `width` placements."""
     goal, dropped = enough(instance, found.upper), inf
     ways = _first(instance, bound, goal)
-    # Of the positions before, only what tells the way back is kept.
+    # Of earlier positions only the back references are kept.
     layers = [(ways.candidate, ways.before)]
     for position in range(1, len(instance.names)):
         if clock.is_over():
@@ -134,13 +134,13 @@ def _widened(instance: EncodedProblem, bound: PathBound, width: int, found: Incu
 
 
 def _values(instance: EncodedProblem, bound: PathBound, ways: _Ways) -> Values:
-    """F of complete ways: what the prices gave back for room that is not used is taken back."""
+    """F of complete placements: the value of unused capacity is added again."""
     spare = instance.problem.infrastructure.capacities[None, :] - ways.used * unit_size(instance)
     return np.asarray(ways.cost + spare @ bound.prices.capacity)
 
 
 def _factors(bound: PathBound) -> Indices:
-    """Of the keys: one per node, and one for the candidate a way ends with."""
+    """Random factors of the keys: one per node, and one for the last candidate."""
     return np.random.default_rng(0).integers(1, 2**40, len(bound.way.room) + 1)
 
 
@@ -150,7 +150,7 @@ def _first(instance: EncodedProblem, bound: PathBound, goal: float) -> _Ways:
     nodes, need = way.node[candidate], way.need[candidate]
     used = np.zeros((len(candidate), len(instance.node_names)), dtype=np.int16)
     used[np.arange(len(candidate)), nodes] = need
-    cost = way.own[candidate] - room(instance, bound.prices)
+    cost = way.own[candidate] - capacity_value(instance, bound.prices)
     codes = need * way.stride[nodes, 0]
     least = cost + np.where(need <= way.room[nodes], bound.after[way.values[candidate] + codes], HUGE)
     ways = _Ways(candidate, used, cost, least, np.full(len(candidate), -1), factors[nodes] * need)
@@ -158,7 +158,7 @@ def _first(instance: EncodedProblem, bound: PathBound, goal: float) -> _Ways:
 
 
 def _extended(bound: PathBound, position: int, ways: _Ways, goal: float) -> _Ways:
-    """Every way by every candidate next that has room; of equals the cheapest."""
+    """Extends every placement by every next candidate with room; of equal ones the cheapest remains."""
     way, factors = bound.way, _factors(bound)
     width = way.start[position + 1] - way.start[position]
     rows = way.between[position - 1] + (ways.candidate - way.start[position - 1]) * width
@@ -168,7 +168,7 @@ def _extended(bound: PathBound, position: int, ways: _Ways, goal: float) -> _Way
         v, need = int(way.node[j]), int(way.need[j])
         open_ = np.nonzero(ways.used[:, v] + need <= way.room[v])[0]
         cost = ways.cost[open_] + way.tables[rows[open_] + k] + way.own[j]
-        # The rest costs least if nothing is taken: who is too dear even then need not be looked at.
+        # The rest costs least if nothing is taken: placements that cost too much even then are dropped at once.
         open_, cost = _cheap(cost + bound.after[way.values[j]] < goal, open_, cost)
         near = way.near[v][way.near[v] >= 0]
         digits = ways.used[open_[:, None], near[None, :]].astype(np.int64)
@@ -191,17 +191,17 @@ def _extended(bound: PathBound, position: int, ways: _Ways, goal: float) -> _Way
 
 
 def _cheap(keep: Flags, *columns: Any) -> tuple[Any, ...]:
-    """The same rows of all columns."""
+    """The selected rows of all columns."""
     return tuple(column[keep] for column in columns)
 
 
 def _cheapest_of_equals(ways: _Ways, factor: int) -> _Ways:
-    """Ways with the same end and the same use of all nodes: only the cheapest can matter."""
+    """The cheapest of the placements with the same end and the same use of all nodes."""
     key = ways.key + ways.candidate * factor
     order = np.lexsort((ways.cost, key))
     key = key[order]
     at = np.nonzero(key[1:] == key[:-1])[0]
-    # Equal keys are only a hint: what is dropped must be equal in truth.
+    # Equal keys are only a hint: a placement is dropped only if it really is equal.
     same = (ways.candidate[order[at]] == ways.candidate[order[at + 1]]) & (
         ways.used[order[at]] == ways.used[order[at + 1]]
     ).all(axis=1)
@@ -217,7 +217,7 @@ def _rows(ways: _Ways, rows: Indices) -> _Ways:
 
 
 def _traced(instance: EncodedProblem, bound: PathBound, layers: list[tuple[Indices, Indices]], row: int) -> Deployment:
-    """The deployment that a way stands for: back from its end."""
+    """The deployment of a placement, traced back from its end."""
     chosen: list[tuple[int, ...]] = []
     for candidate, before in reversed(layers):
         chosen.insert(0, (int(bound.way.node[candidate[row]]),))

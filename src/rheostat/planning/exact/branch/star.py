@@ -15,17 +15,17 @@ import numpy as np
 from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem, Indices, Values
 from rheostat.planning.exact.bounds.elimination import HUGE
-from rheostat.planning.exact.branch.incumbent import Incumbent, Told, enough
+from rheostat.planning.exact.branch.incumbent import Incumbent, Listener, enough
 from rheostat.planning.solvers.mixed_integer_program import Answer, Program
 
 _ROWS = 8
-"""Source nodes that are looked at between two looks at the clock."""
+"""Source nodes examined between two checks of the clock."""
 _FAR = 1e12
-"""Milliseconds that stand for: not allowed."""
+"""Milliseconds that stand for a forbidden node."""
 
 
 def is_star(instance: EncodedProblem) -> bool:
-    """Whether the method applies: the shape, one replica each, and no constraint that couples what it takes apart."""
+    """Whether the method applies: star shape, one replica each, and no constraint that couples the parts."""
     problem, size = instance.problem, len(instance.names)
     bounds, at = problem.objective.bounds, problem.infrastructure
     ends = {(int(i), int(j)) for i, j in instance.edges}
@@ -38,11 +38,11 @@ def is_star(instance: EncodedProblem) -> bool:
 
 @dataclass(frozen=True)
 class _Star:
-    """The arrays of the method; operator 0 is the source, the last the sink."""
+    """Arrays of the method; operator 0 is the source, the last one the sink."""
 
     instance: EncodedProblem
     way: Values
-    """[i, x]: latency of middle operator i on node x, inf where it may not be."""
+    """[i, x]: latency of middle operator i on node x, inf where it is not allowed."""
     out_rate: Values
     back_rate: Values
 
@@ -60,7 +60,7 @@ class _Star:
         )
 
     def pair(self, u: int, v: int) -> tuple[Values, Values, float]:
-        """Path lengths and additive terms [i, x] with source on u and sink on v, and what these two add."""
+        """Path lengths and additive terms [i, x] with source on u and sink on v, and the terms of these two."""
         instance, at = self.instance, self.instance.problem.infrastructure
         ends = float(instance.latencies[0, 1] / at.speedups[u] + instance.latencies[-1, 1] / at.speedups[v])
         delay, terms, pairs = at.network.delay_ms, instance.rate_terms, instance.pair_terms
@@ -70,7 +70,7 @@ class _Star:
         return length, add, float(instance.replica_terms[0, u] + instance.replica_terms[-1, v])
 
     def room(self, u: int, v: int) -> Values:
-        """What source and sink leave of every node."""
+        """Capacity that source and sink leave on every node."""
         left = self.instance.problem.infrastructure.capacities.astype(float)
         left[u] -= self.instance.resources[0]
         left[v] -= self.instance.resources[-1]
@@ -85,10 +85,11 @@ def longest_ways(
     room: tuple[Values, float, float],
     rows: tuple[int, int, int],
 ) -> Values:  # pragma: no cover - compiled
-    """[u, v] for some u: the longest way is at least this if resources could be split; inf where they do not suffice.
+    """[u, v] for some u: lower bound of the longest path if resources could be split; inf if they do not suffice.
 
-    `work` are least latencies, descending, and the resources in the same order: who waits longest gets the nearest
-    nodes. `rows` are the first u, the one after the last, and how many of the nearest nodes hold everything.
+    `work` are least latencies, descending, and the resources in the same order: the operator with the longest latency
+    gets the nearest nodes. `rows` are the first u, the one after the last, and how many of the nearest nodes hold
+    everything.
     """
     capacity, first, last = room
     enough_nodes = rows[2]
@@ -122,8 +123,8 @@ def longest_ways(
     return found
 
 
-def explored_star(instance: EncodedProblem, found: Incumbent, clock: Deadline, told: Told) -> Incumbent:
-    """Pair by pair, the most promising first."""
+def solve_star(instance: EncodedProblem, found: Incumbent, clock: Deadline, told: Listener) -> Incumbent:
+    """Examines the pairs of source and sink nodes, the most promising first."""
     star = _Star.of(instance)
     bounds, looked_at = _bounds(star, clock)
     # Almost nothing is known of source nodes that time did not suffice for: they come last.
@@ -151,7 +152,7 @@ def explored_star(instance: EncodedProblem, found: Incumbent, clock: Deadline, t
 
 
 def _bounds(star: _Star, clock: Deadline) -> tuple[Values, int]:
-    """F at least, for every pair of nodes of source and sink; and how many source nodes there was time for."""
+    """Lower bound of F for every pair of source and sink nodes, and the number of source nodes that time allowed."""
     instance, at = star.instance, star.instance.problem.infrastructure
     least = star.way.min(axis=1)
     order = np.argsort(-least, kind="stable")
@@ -164,7 +165,7 @@ def _bounds(star: _Star, clock: Deadline) -> tuple[Values, int]:
     if terms.any() or pairs.any() or instance.replica_terms.any():
         for i in range(len(least)):
             if clock.is_over():
-                # None of what follows is negative, so that the bound holds without it.
+                # None of the remaining terms is negative, so the bound holds without them.
                 break
             there = star.out_rate[i] * terms + pairs + instance.replica_terms[i + 1][None, :]
             back = star.back_rate[i] * terms + pairs
@@ -175,12 +176,12 @@ def _bounds(star: _Star, clock: Deadline) -> tuple[Values, int]:
 
 
 def _ways(star: _Star, ends: tuple[Values, Values], order: Indices, clock: Deadline) -> tuple[Values, int]:
-    """The longest way at least, source node by source node; without its network for those there is no time for."""
+    """Lower bound of the longest path per source node; without the network's delays if time is over."""
     instance, at = star.instance, star.instance.problem.infrastructure
     least, needs = star.way.min(axis=1)[order], instance.resources[1:-1][order]
     room = (at.capacities.astype(float), float(instance.resources[0]), float(instance.resources[-1]))
     delay, size = np.array(at.network.delay_ms), len(at.nodes)
-    # However the nearest nodes are chosen, so many of them hold everything, or there is not enough room at all.
+    # Whichever nodes are nearest, this many of them hold everything, or there is not enough room at all.
     most = np.cumsum(np.sort(room[0]))
     enough_nodes = min(size, 1 + int(np.searchsorted(most, needs.sum() + room[1] + room[2])))
     ways = ends[0][:, None] + ends[1][None, :] + float(least[0])
@@ -193,7 +194,7 @@ def _ways(star: _Star, ends: tuple[Values, Values], order: Indices, clock: Deadl
 
 
 def _greedy(star: _Star, pair: tuple[int, int], found: Incumbent) -> Incumbent:
-    """Longest latencies first, large ones first among equals, each where it costs least."""
+    """Greedy assignment: longest latencies first, then largest needs, each on the cheapest node."""
     instance = star.instance
     length, add, total = star.pair(*pair)
     room, weight = star.room(*pair), instance.coefficients.response
@@ -206,7 +207,7 @@ def _greedy(star: _Star, pair: tuple[int, int], found: Incumbent) -> Incumbent:
             return found
         cost = weight * np.maximum(longest, length[i]) + add[i]
         cost = np.where(open_, cost, inf)
-        # Of equally good nodes the farthest: the near ones are kept for who needs them.
+        # Of equally good nodes the farthest: near ones are kept for operators that need them.
         best = np.nonzero(cost <= cost.min() + 1e-12)[0]
         x = int(best[np.argmax(length[i][best] - 1e-6 * (room[best] - need))])
         chosen[i + 1] = x
@@ -222,7 +223,7 @@ def _taken(instance: EncodedProblem, chosen: list[int], value: float, found: Inc
 
 
 def _by_program(star: _Star, pair: tuple[int, int], found: Incumbent, clock: Deadline) -> tuple[Incumbent, bool]:
-    """The best assignment for a pair that is better than what is known; whether that is proven."""
+    """The best assignment for a pair that improves on the incumbent, and whether that is proven."""
     instance = star.instance
     length, add, base = star.pair(*pair)
     weight = instance.coefficients.response

@@ -10,10 +10,10 @@ from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel, OptionLevel
 from rheostat.planning.exact.bounds.decision_order import bound_for_search
 from rheostat.planning.exact.bounds.elimination import HUGE
-from rheostat.planning.exact.bounds.lagrangian import Ascent, Bound, best_bound, room
+from rheostat.planning.exact.bounds.lagrangian import Ascent, Bound, best_bound, capacity_value
 from rheostat.planning.exact.bounds.multiset_bound import worthwhile
-from rheostat.planning.exact.bounds.path_bound import Climb, PathBound, affordable_slots, path_bound
-from rheostat.planning.exact.bounds.whole_path import Remaining, compared
+from rheostat.planning.exact.bounds.path_bound import PathAscent, PathBound, affordable_slots, path_bound
+from rheostat.planning.exact.bounds.whole_path import Remaining, compare_pairwise
 from rheostat.planning.exact.branch.incumbent import Incumbent, enough
 from rheostat.planning.exact.branch.node_level import Relaxed
 from rheostat.planning.exact.search.dive import among_few, is_wide
@@ -21,30 +21,30 @@ from rheostat.planning.exact.search.search import Within, search
 from rheostat.planning.exact.search.search_tables import BoundTables
 
 _CELLS = 5_000_000
-"""Entries of all stream tables together beyond which the multisets are too many."""
+"""Limit on the entries of all stream tables together; beyond it there are too many multisets."""
 _STEPS = 400_000
-"""Steps of a pass along the path."""
+"""Limit on the steps of a pass along the path."""
 
 
 @dataclass(frozen=True)
 class Narrowed:
-    """What the path says of the multisets of a part."""
+    """Multisets of a part that the path bounds leave."""
 
     whole: Remaining
-    """The multisets that are left."""
+    """The remaining multisets."""
     level: NodeLevel
-    """A stand-in for every one of them, at least."""
+    """Level with a stand-in for at least every remaining multiset."""
     bound: PathBound
 
     @property
     def candidates(self) -> list[Candidates]:
-        """The multisets that are left, per operator."""
+        """The remaining multisets, per operator."""
         return self.whole.candidates
 
 
 @dataclass(frozen=True)
 class Subproblem:
-    """Multisets among which something below a limit is looked for."""
+    """Multisets to be searched for a deployment below a limit."""
 
     instance: EncodedProblem
     candidates: list[Candidates]
@@ -53,28 +53,28 @@ class Subproblem:
     """The least downtime of the part."""
     limit: float
     narrowed: Narrowed | None = None
-    """If the path has been asked already."""
+    """Result of the path bounds, if they were computed already."""
     however_late: list[Candidates] | None = None
-    """The multisets before those were left out with which every answer is late, if any were."""
+    """The multisets including those with which every deployment is too slow; None if none were left out."""
 
     @property
     def paid(self) -> float:
-        """What the least downtime adds to F."""
+        """Share of F of the least downtime."""
         return self.instance.coefficients.downtime * self.floor
 
     @property
     def goal(self) -> float:
-        """A bound, downtime not included, from which on there is nothing in the part."""
+        """The bound, without downtime, at which the part cannot contain anything better."""
         target = enough(self.instance, self.limit)
         return target - self.paid if target < HUGE / 2 else target
 
 
-def searched_among(
+def search_multisets(
     part: Subproblem, found: Incumbent, clock: Deadline, *, exchangeable: bool = False
 ) -> tuple[Incumbent, float]:
-    """What is known after the search, and a lower bound of everything in the part.
+    """The incumbent after the search of a part, and a lower bound of the part.
 
-    By the path, by elimination over all operators, and then one by one.
+    The part is narrowed by the path, then by elimination over all operators, and the rest is searched.
     """
     nothing = part.goal + part.paid
     if min(len(c) for c in part.candidates) == 0:
@@ -98,7 +98,7 @@ def searched_among(
 def _among_all(
     part: Subproblem, known: Narrowed, found: Incumbent, clock: Deadline, *, exchangeable: bool
 ) -> tuple[Incumbent, float]:
-    """The search among all multisets that are left, after one more filter."""
+    """Searches all remaining multisets, after one more filter."""
     nothing = part.goal + part.paid
     outcome = _by_messages(replace(part, candidates=known.candidates), known.bound, clock)
     if outcome is None:
@@ -106,8 +106,8 @@ def _among_all(
     fewer, bound = outcome
     if clock.is_over():
         return found, bound.value + part.paid
-    # The path's level has a stand-in for every multiset before the last filter, so for those that are left, too.
-    whole = compared(known.level, known.bound, Remaining.unknown(fewer.candidates), part.goal, clock)
+    # The path's level has a stand-in for every multiset before the last filter, so also for the remaining ones.
+    whole = compare_pairwise(known.level, known.bound, Remaining.unknown(fewer.candidates), part.goal, clock)
     if min(len(c) for c in whole.candidates) == 0:
         return found, nothing
     options = OptionLevel(part.instance, whole.candidates)
@@ -122,19 +122,19 @@ def _among_all(
 
 
 GLANCE = 2_000
-"""Nodes of a search among a few multisets."""
+"""Limit on the nodes of a quick search among few multisets."""
 
 
 def _dived(
     part: Subproblem, known: Narrowed, found: Incumbent, clock: Deadline, *, exchangeable: bool
 ) -> tuple[Incumbent, Subproblem, Narrowed | None]:
-    """Something better from among a few multisets, and what is left then; None if nothing is."""
+    """Improves the incumbent by quick searches, and returns what is left then; None if nothing is."""
     while is_wide(known.candidates) and not exchangeable and not clock.is_over():
-        before, found = found, glanced(part, known, found, clock)
+        before, found = found, quick_search(part, known, found, clock)
         if found.upper >= min(part.limit, before.upper):
             break
         part = replace(part, limit=found.upper)
-        whole = compared(known.level, known.bound, known.whole, part.goal, clock)
+        whole = compare_pairwise(known.level, known.bound, known.whole, part.goal, clock)
         if min(len(c) for c in whole.candidates) == 0:
             return found, part, None
         known = replace(known, whole=whole)
@@ -143,8 +143,8 @@ def _dived(
     return found, part, known
 
 
-def glanced(part: Subproblem, known: Narrowed, found: Incumbent, clock: Deadline) -> Incumbent:
-    """Something better from among a few multisets, if it is found quickly."""
+def quick_search(part: Subproblem, known: Narrowed, found: Incumbent, clock: Deadline) -> Incumbent:
+    """The incumbent after a quick search among a few multisets."""
     within = Within(part.limit, part.floor, part.instance.problem.limits.gap, GLANCE)
     result = among_few((known.whole, known.level, known.bound), part.relaxed.structure, within, clock)
     found = replace(found, explored=found.explored + result.explored)
@@ -154,32 +154,32 @@ def glanced(part: Subproblem, known: Narrowed, found: Incumbent, clock: Deadline
 
 
 def _again(part: Subproblem, clock: Deadline) -> Narrowed | None:
-    """What the path says, unless it has said so of the same multisets."""
+    """Result of the path bounds, reused if it was computed for the same multisets."""
     known = part.narrowed
     if known is not None and [len(c) for c in known.candidates] == [len(c) for c in part.candidates]:
-        # The part's have their downtimes by now.
+        # The candidates of the part have their downtimes by now.
         return replace(known, whole=replace(known.whole, candidates=part.candidates))
-    return narrowed(part, clock)
+    return narrow(part, clock)
 
 
 def are_too_many(candidates: list[Candidates], instance: EncodedProblem) -> bool:
-    """Whether there is no room for tables of all pairs."""
+    """Whether the tables of all pairs would be too large."""
     return sum(len(candidates[i]) * len(candidates[j]) for i, j in instance.edges.tolist()) > _CELLS
 
 
-def narrowed(part: Subproblem, clock: Deadline) -> Narrowed | None:
-    """Fewer multisets, by the path with only the stand-ins that are needed; None if nothing is left."""
+def narrow(part: Subproblem, clock: Deadline) -> Narrowed | None:
+    """The part with fewer multisets, by path bounds with only the needed stand-ins; None if nothing is left."""
     path = part.relaxed.path
-    # Without prices: multisets know which nodes are full, and what prices give back for all others weakens them.
+    # Without prices: multisets know which nodes are full, and the value of unused capacity would weaken the bounds.
     prices = replace(part.relaxed.prices, capacity=np.zeros(len(part.instance.node_names)))
     while True:
         level = NodeLevel(part.instance)
         level.keep_in(part.candidates)
         slots = affordable_slots(level, path, _STEPS)
-        bound = path_bound(level, path, prices, Climb(slots, 0, part.goal), clock)
+        bound = path_bound(level, path, prices, PathAscent(slots, 0, part.goal), clock)
         if bound.value >= part.goal:
             return None
-        whole = compared(level, bound, worthwhile(level, bound, part.candidates, part.goal), part.goal, clock)
+        whole = compare_pairwise(level, bound, worthwhile(level, bound, part.candidates, part.goal), part.goal, clock)
         if min(len(c) for c in whole.candidates) == 0:
             return None
         before, after = sum(len(c) for c in part.candidates), sum(len(c) for c in whole.candidates)
@@ -189,18 +189,18 @@ def narrowed(part: Subproblem, clock: Deadline) -> Narrowed | None:
 
 
 def _by_messages(part: Subproblem, known: PathBound, clock: Deadline) -> tuple[Subproblem, Bound] | None:
-    """Fewer multisets still, by elimination over all operators; None if nothing is left."""
+    """The part with still fewer multisets, by elimination over all operators; None if nothing is left."""
     prices = known.prices
     for rounds in (4, 15, 10, 0):
         level = OptionLevel(part.instance, part.candidates)
         target = part.goal if part.goal < HUGE / 2 else HUGE
         structure = part.relaxed.structure.affordable(part.instance.edges, level.sizes())
-        # Where tables are large, better prices take longer than the search that they would spare.
+        # With large tables, better prices take longer than the search that they would save.
         ascent = Ascent(rounds if structure is part.relaxed.structure else 0, 6, target)
         bound = best_bound(level, structure, prices, ascent, clock)
         if bound.value >= part.goal:
             return None
-        spare = room(part.instance, bound.prices)
+        spare = capacity_value(part.instance, bound.prices)
         kept = [
             c.rows(np.nonzero(marginal - spare < part.goal)[0])
             for c, marginal in zip(part.candidates, bound.messages.marginals(), strict=True)

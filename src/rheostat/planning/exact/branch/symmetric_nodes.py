@@ -13,31 +13,31 @@ import numpy as np
 
 from rheostat.model.quality.objective import EdrpObjective
 from rheostat.planning.contract.deadline import Deadline
-from rheostat.planning.encoded.candidates import Candidates, of_rows, paused
+from rheostat.planning.encoded.candidates import Candidates, candidates_of_rows, with_downtimes
 from rheostat.planning.encoded.encoded_problem import TOLERANCE, EncodedProblem, Indices
-from rheostat.planning.encoded.symmetry import classes
+from rheostat.planning.encoded.symmetry import node_classes
 from rheostat.planning.exact.branch.incumbent import Incumbent
-from rheostat.planning.exact.branch.subproblem import Subproblem, narrowed, searched_among
+from rheostat.planning.exact.branch.subproblem import Subproblem, narrow, search_multisets
 
 _MOST_NUMBERS = 100
-"""Ways to give every operator a number of replicas beyond which they are not looked at one by one."""
+"""Limit on the combinations of replica numbers that are examined one by one."""
 _LATE = 1e-7
-"""Relative slack of the bound of the response time, well above the model's tolerance."""
+"""Relative tolerance of the bound of the response time, well above the model's tolerance."""
 
 
-def searched(part: Subproblem, found: Incumbent, clock: Deadline) -> tuple[Incumbent, float]:
-    """What is known after the search, and a lower bound of everything in the part."""
+def search_subproblem(part: Subproblem, found: Incumbent, clock: Deadline) -> tuple[Incumbent, float]:
+    """The incumbent after the search of a part, and a lower bound of the part."""
     nothing = part.goal + part.paid
     if min(len(c) for c in part.candidates) == 0 or part.relaxed.lower >= part.goal:
         return found, nothing
     if _nodes_are_alike(part.instance):
         first = _on_first_nodes(part)
-        # Few that are in time are searched sooner than all that may be late.
+        # A few multisets that are fast enough are searched sooner than all that may be too slow.
         if part.however_late is None or _together(first) <= _together(part):
             found, has_none = _has_none_however_late(part, first, found, clock)
             if has_none:
                 return found, nothing
-    return searched_among(part, found, clock)
+    return search_multisets(part, found, clock)
 
 
 def _together(part: Subproblem) -> int:
@@ -45,7 +45,7 @@ def _together(part: Subproblem) -> int:
 
 
 def by_numbers_of_replicas(part: Subproblem, found: Incumbent, clock: Deadline) -> tuple[Incumbent, list[Subproblem]]:
-    """Parts that hold everything below the limit, with less to choose from than the whole; none if there is nothing.
+    """Parts that contain everything below the limit, each with fewer choices than the whole; empty if there is nothing.
 
     Downtimes need not be known yet.
     """
@@ -54,7 +54,7 @@ def by_numbers_of_replicas(part: Subproblem, found: Incumbent, clock: Deadline) 
     numbers = _numbers_of_replicas(part)
     if len(numbers) == 0:
         return found, []
-    # If the cheapest numbers are too cheap to be in time, so is the whole: that need not be asked.
+    # If the cheapest numbers are too slow, so is the whole: then it need not be searched.
     for asked in (_with_sizes(part, numbers[0]), part):
         found, has_none = _has_none_however_late(asked, _on_first_nodes(asked), found, clock)
         if not has_none:
@@ -68,28 +68,28 @@ def by_numbers_of_replicas(part: Subproblem, found: Incumbent, clock: Deadline) 
 
 
 def _nodes_are_alike(instance: EncodedProblem) -> bool:
-    """Whether it may pay to look for something better without the bound of the response time first."""
+    """Whether it may pay to search without the bound of the response time first."""
     return instance.coefficients.response == 0 and not instance.problem.restriction and not instance.problem.hop_ms
 
 
 def _has_none_however_late(
     part: Subproblem, first: Subproblem, found: Incumbent, clock: Deadline
 ) -> tuple[Incumbent, bool]:
-    """Whether nothing is below the limit even without the bound of the response time."""
-    tried, below = searched_among(first, found, clock, exchangeable=True)
+    """Whether no deployment is below the limit even without the bound of the response time."""
+    tried, below = search_multisets(first, found, clock, exchangeable=True)
     return replace(found, explored=tried.explored), below >= part.goal + part.paid
 
 
 def _on_first_nodes(part: Subproblem) -> Subproblem:
-    """Without the multisets on nodes that are not needed: of nodes that can be exchanged, the first are enough.
+    """The part without the multisets on unnecessary nodes: of exchangeable nodes, the first are enough.
 
-    Delays tell such nodes apart, so there is no bound of the response time here, nor a price of being late; and what
-    is left out for being late is in again, since it is as cheap as what it can be exchanged for.
+    Delays tell such nodes apart, so the bound of the response time is dropped here, and lateness has no price;
+    multisets left out as too slow are included again, since they cost as much as those they can be exchanged with.
     """
     objective = part.instance.problem.objective
     free = replace(objective, bounds=replace(objective.bounds, response_time_ms=inf))
     instance = EncodedProblem(replace(part.instance.problem, objective=free))
-    number = classes(instance)
+    number = node_classes(instance)
     rank = np.array([int((number[:u] == number[u]).sum()) for u in range(len(number))])
     options = part.candidates if part.however_late is None else part.however_late
     replicas = sum(int(c.size.max(initial=0)) for c in options)
@@ -97,13 +97,13 @@ def _on_first_nodes(part: Subproblem) -> Subproblem:
     kept = [c.rows(np.nonzero(first[c.nodes].all(axis=1))[0]) for c in options]
     if part.however_late is not None:
         longest = max(float(c.downtime.max()) for c in part.candidates)
-        kept = [paused(part.instance, i, c) for i, c in enumerate(kept)]
+        kept = [with_downtimes(part.instance, i, c) for i, c in enumerate(kept)]
         kept = [c.rows(np.nonzero(c.downtime <= longest + TOLERANCE)[0]) for c in kept]
     return replace(part, instance=instance, candidates=kept, narrowed=None, however_late=None)
 
 
 def _numbers_of_replicas(part: Subproblem) -> Indices:
-    """A row per way to give operators numbers of replicas that may be cheap and fast enough, the cheapest first."""
+    """Combinations of replica numbers that may be cheap and fast enough, a row each, the cheapest first."""
     numbers, cost, wait = np.zeros((1, 0), dtype=np.int64), np.zeros(1), np.zeros(1)
     for i, options in enumerate(part.candidates):
         sizes = np.unique(options.size)
@@ -120,7 +120,7 @@ def _numbers_of_replicas(part: Subproblem) -> Indices:
 
 
 def _rest(part: Subproblem, operator: int) -> float:
-    """What the replicas of all operators after this one cost at least."""
+    """Least cost of the replicas of all operators after this one."""
     return float(sum(options.term.min() for options in part.candidates[operator + 1 :]))
 
 
@@ -130,13 +130,13 @@ def _with_sizes(part: Subproblem, sizes: Indices) -> Subproblem:
 
 
 def _in_time(part: Subproblem, clock: Deadline) -> Subproblem | None:
-    """Without the multisets with which every answer would be late, whatever it costs; None if nothing is left."""
+    """The part without the multisets with which every deployment is too slow; None if nothing is left."""
     problem = part.instance.problem
     bounds = problem.objective.bounds
     fast = replace(problem, objective=EdrpObjective(1.0, 0.0, 0.0, bounds), limits=replace(problem.limits, gap=0.0))
     free = [replace(c, term=np.zeros(len(c))) for c in part.candidates]
     asked = replace(part, instance=EncodedProblem(fast), candidates=free, limit=1.0 + _LATE, narrowed=None)
-    left = narrowed(asked, clock)
+    left = narrow(asked, clock)
     if left is None:
         return None
     in_time = [_costed(part.instance, i, c) for i, c in enumerate(left.candidates)]
@@ -144,5 +144,5 @@ def _in_time(part: Subproblem, clock: Deadline) -> Subproblem | None:
 
 
 def _costed(instance: EncodedProblem, operator: int, options: Candidates) -> Candidates:
-    """Multisets with what they cost, after they were looked at as if they cost nothing."""
-    return replace(of_rows(instance, operator, options.nodes), downtime=options.downtime)
+    """Multisets with their costs, after they were examined with zero costs."""
+    return replace(candidates_of_rows(instance, operator, options.nodes), downtime=options.downtime)

@@ -7,7 +7,7 @@ deployment or nearly so. It proves nothing, but its result prunes many of the ot
 import numpy as np
 
 from rheostat.planning.contract.deadline import Deadline
-from rheostat.planning.encoded.candidates import Candidates, paused
+from rheostat.planning.encoded.candidates import Candidates, with_downtimes
 from rheostat.planning.encoded.encoded_problem import Indices
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel, OptionLevel
 from rheostat.planning.exact.bounds.decision_order import bound_for_search
@@ -18,25 +18,25 @@ from rheostat.planning.exact.search.search import Searched, Within, search
 from rheostat.planning.exact.search.search_tables import BoundTables
 
 FEW = 60
-"""Multisets of an operator among which is looked first."""
+"""Multisets of an operator in the quick search."""
 
 FEW_HEAVY = 150
-"""The same where only time is weighed: there are more that are nearly as good."""
+"""The same if only time is weighed: more multisets are nearly as good."""
 
 
 def is_wide(candidates: list[Candidates]) -> bool:
-    """Whether it pays to look among a few first."""
+    """Whether a quick search among few multisets pays."""
     return max(len(c) for c in candidates) > FEW
 
 
 def among_few(
     known: tuple[Remaining, NodeLevel, PathBound], structure: Structure, within: Within, clock: Deadline
 ) -> Searched:
-    """The best deployment of the most promising multisets, or what a short search comes across."""
+    """The result of a short search among the most promising multisets."""
     whole, level, path = known
     few = FEW_HEAVY if level.heavy else FEW
     rows = [_most_promising(level, whole, path, i, few) for i in range(len(whole.candidates))]
-    promising = [paused(level.instance, i, c.rows(rows[i])) for i, c in enumerate(whole.candidates)]
+    promising = [with_downtimes(level.instance, i, c.rows(rows[i])) for i, c in enumerate(whole.candidates)]
     options = OptionLevel(level.instance, promising)
     after = [values[at] for values, at in zip(whole.after, rows, strict=True)]
     bound = bound_for_search(options, structure, path.prices, path.path)

@@ -8,51 +8,51 @@ import numpy as np
 from rheostat.planning.contract.deadline import Deadline
 from rheostat.planning.encoded.encoded_problem import EncodedProblem
 from rheostat.planning.exact.bounds.choice_levels import OptionLevel
-from rheostat.planning.exact.bounds.lagrangian import Bound, room
+from rheostat.planning.exact.bounds.lagrangian import Bound, capacity_value
 from rheostat.planning.exact.search.search_kernel import expand_root, run
 from rheostat.planning.exact.search.search_state import Scalars, SearchState, Tables
 from rheostat.planning.exact.search.search_tables import BoundTables, tables_of
 
 _BUDGET = 2_000
-"""Nodes between two looks at the clock."""
+"""Search nodes between two checks of the clock."""
 _NOTHING = 1e14
-"""An upper value that stands for: no deployment is known."""
+"""Upper value without a known deployment."""
 
 
 @dataclass(frozen=True)
 class Searched:
-    """What a search found."""
+    """Result of a search."""
 
     chosen: list[tuple[int, ...]] | None
-    """Node numbers per operator of something better than what was known, if there is any."""
+    """Node numbers per operator of a better deployment, if one was found."""
     upper: float
-    """Its value, or that of what was known; without the constant."""
+    """Its value, or that of the incumbent; without the constant."""
     lower: float
-    """Nothing in the searched part is below this."""
+    """Lower bound of the searched part."""
     explored: int
 
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """What is known before the search."""
+    """Limits of a search."""
 
     upper: float = inf
-    """Only what is below this is of interest: the value of a feasible deployment, or inf."""
+    """Only deployments below this are of interest: the value of the incumbent, or inf."""
     downtime_floor: float = 0.0
-    """Every deployment in the searched part has this downtime at least."""
+    """Least downtime of every deployment in the searched part."""
     gap: float = 0.0
     most_nodes: float = inf
-    """After so many the search is given up, even if there is time."""
+    """Limit on the search nodes."""
 
 
 def search(level: OptionLevel, bounds: BoundTables, within: Within, clock: Deadline) -> Searched:
-    """Explores until nothing better is left or the time is over."""
+    """Searches until nothing better is left or the time is over."""
     bound = bounds.messages
     tables, scalars = tables_of(level, bounds), _scalars(level.instance, bounds, within)
     state = _state(tables, bound, within.upper)
     expand_root(tables, scalars, state)
     done = False
-    # Without the bound of the response time the only question is whether there is anything.
+    # Without the bound of the response time the only question is whether any deployment is found.
     budget = _BUDGET // 10 if bounds.exchangeable else _BUDGET
     while not done and not clock.is_over() and state.cursor[1] < within.most_nodes:
         done = run(tables, scalars, state, budget)
@@ -71,7 +71,7 @@ def search(level: OptionLevel, bounds: BoundTables, within: Within, clock: Deadl
 
 
 def _open_bound(state: SearchState) -> float:
-    """The least bound of what is still to be explored."""
+    """The least bound of the unexplored part."""
     depths = range(int(state.cursor[0]) + 1)
     left = [state.bound[d, state.position[d]] for d in depths if state.position[d] < state.counts[d]]
     return float(min(left, default=inf))
@@ -85,7 +85,7 @@ def _scalars(instance: EncodedProblem, known: BoundTables, within: Within) -> Sc
         weight=factors.response + bound.prices.response,
         downtime=factors.downtime,
         constant=factors.constant,
-        room=room(instance, bound.prices),
+        room=capacity_value(instance, bound.prices),
         hop=instance.problem.hop_ms,
         response_bound=inf if known.exchangeable else bounds.response_time_ms,
         cost_bound=bounds.cost_per_hour,
@@ -94,7 +94,7 @@ def _scalars(instance: EncodedProblem, known: BoundTables, within: Within) -> Sc
         downtime_floor=within.downtime_floor,
         gap=within.gap,
         path_weight=factors.response + (path.prices.response if path else 0.0),
-        path_room=room(instance, path.prices) if path else 0.0,
+        path_room=capacity_value(instance, path.prices) if path else 0.0,
         watch_cost=isfinite(bounds.cost_per_hour),
         watch_log=bounds.availability > 0,
     )

@@ -12,7 +12,7 @@ from rheostat.planning.exact.search.search_state import Scalars, SearchState, Ta
 
 @numba.njit(cache=True)
 def run(t: Tables, c: Scalars, s: SearchState, budget: int) -> bool:  # pragma: no cover - compiled
-    """Explores up to `budget` nodes; whether there is nothing left to explore."""
+    """Explores up to `budget` nodes; returns whether nothing is left to explore."""
     depths = len(t.sizes)
     depth = s.cursor[0]
     explored = 0
@@ -35,7 +35,7 @@ def run(t: Tables, c: Scalars, s: SearchState, budget: int) -> bool:  # pragma: 
             continue
         _take(t, s, depth, 1.0)
         if depth == depths - 1:
-            _settle(t, c, s)
+            _evaluate_complete(t, c, s)
             _take(t, s, depth, -1.0)
             continue
         depth += 1
@@ -47,14 +47,14 @@ def run(t: Tables, c: Scalars, s: SearchState, budget: int) -> bool:  # pragma: 
 
 @numba.njit(cache=True)
 def expand_root(t: Tables, c: Scalars, s: SearchState) -> None:  # pragma: no cover - compiled
-    """Makes the first depth's candidates."""
+    """Lists the candidates of the first depth."""
     _expand(t, c, s, 0)
     s.cursor[0] = 0
 
 
 @numba.njit(cache=True)
 def _take(t: Tables, s: SearchState, depth: int, sign: float) -> None:  # pragma: no cover - compiled
-    """Adds (or removes) what the choice at a depth takes of nodes and links."""
+    """Adds (or subtracts) the use of nodes and links by the choice at a depth."""
     row = t.replicas[depth] + s.chosen[depth]
     for k in range(t.nodes.shape[1]):
         u = t.nodes[row, k]
@@ -90,7 +90,7 @@ def _size(t: Tables, row: int) -> int:  # pragma: no cover - compiled
 
 @numba.njit(cache=True)
 def _links_hold(t: Tables, s: SearchState, depth: int) -> bool:  # pragma: no cover - compiled
-    """Whether no link of the choice at this depth is overloaded, the choice included."""
+    """Whether no link of the choice at this depth is overloaded, including the choice itself."""
     if not len(t.bandwidth):
         return True
     _carry(t, s, depth, 1.0)
@@ -109,7 +109,7 @@ def _links_hold(t: Tables, s: SearchState, depth: int) -> bool:  # pragma: no co
 
 @numba.njit(cache=True)
 def _hop(t: Tables, c: Scalars, s: SearchState, depth: int, k: int) -> float:  # pragma: no cover - compiled
-    """What an incoming stream pays for leaving its query; sets the chain the operator belongs to."""
+    """Price of an incoming stream for leaving its query; also sets the chain of the operator."""
     source = t.edge_source[depth, k]
     row, other = t.replicas[depth] + s.chosen[depth], t.replicas[source] + s.chosen[source]
     fused = t.edge_fusable[depth, k] == 1 and t.identity[row] == t.identity[other]
@@ -127,7 +127,7 @@ def _hop(t: Tables, c: Scalars, s: SearchState, depth: int, k: int) -> float:  #
 
 @numba.njit(cache=True)
 def _enter(t: Tables, c: Scalars, s: SearchState, depth: int) -> bool:  # pragma: no cover - compiled
-    """Computes everything exactly for the choice at this depth; False if it breaks a bound or is too dear."""
+    """Computes all exact values for the choice at this depth; False if it violates a bound or costs too much."""
     x = s.chosen[depth]
     own = t.data[t.latency[depth] + x]
     s.head[depth], s.has_state[depth] = depth, t.stateful[depth]
@@ -141,7 +141,7 @@ def _enter(t: Tables, c: Scalars, s: SearchState, depth: int) -> bool:  # pragma
         length += t.edge_flow[depth, k] * delay
         s.additive[depth] += t.data[t.edge_term[depth, k] + cell]
         if c.hop > 0 and t.edge_fusable[depth, k] == 1:
-            # The table has the hop already where the two ends differ.
+            # The table already contains the hop where the two ends differ.
             row, other = t.replicas[depth] + x, t.replicas[source] + s.chosen[source]
             if t.identity[row] == t.identity[other]:
                 delay += _hop(t, c, s, depth, k)
@@ -170,7 +170,7 @@ def _enter(t: Tables, c: Scalars, s: SearchState, depth: int) -> bool:  # pragma
 def _weigh(
     t: Tables, c: Scalars, s: SearchState, depth: int, sums: tuple[float, float, float]
 ) -> bool:  # pragma: no cover - compiled
-    """Sums up to this depth, and whether they can still lead to something better."""
+    """Computes the sums up to this depth; returns whether they can still lead to a better deployment."""
     x = s.chosen[depth]
     length, price, log = sums
     row = t.replicas[depth] + x
@@ -212,14 +212,14 @@ def _weigh(
 
 @numba.njit(cache=True)
 def _total(c: Scalars, s: SearchState, depth: int) -> float:  # pragma: no cover - compiled
-    """The lower bound of everything that begins with what is decided."""
+    """The lower bound of all completions of the present choices."""
     pause = max(s.pause[depth], c.downtime_floor)
     return float(s.fixed[depth] - c.room + c.weight * s.slack[depth] + c.downtime * pause)
 
 
 @numba.njit(cache=True)
 def _message(t: Tables, s: SearchState, depth: int) -> float:  # pragma: no cover - compiled
-    """What the relaxation had estimated for this depth."""
+    """Estimate of the relaxation for this depth."""
     total = 0.0
     for g in range(t.groups[depth]):
         a, b = t.group_first[depth, g], t.group_second[depth, g]
@@ -234,7 +234,7 @@ def _message(t: Tables, s: SearchState, depth: int) -> float:  # pragma: no cove
 
 @numba.njit(cache=True)
 def _relaxed(t: Tables, s: SearchState, depth: int, x: int, message: float) -> float:  # pragma: no cover - compiled
-    """Value of the relaxation with this choice, given those before and what had been estimated for this depth."""
+    """Value of the relaxation with this choice, given those before and the previous estimate for this depth."""
     value = t.data[t.unary[depth] + x] - message
     for g in range(t.groups[depth]):
         a, b = t.group_first[depth, g], t.group_second[depth, g]
@@ -264,7 +264,7 @@ def _fits(t: Tables, s: SearchState, depth: int, x: int) -> bool:  # pragma: no 
 
 @numba.njit(cache=True)
 def _is_first(t: Tables, s: SearchState, depth: int, x: int) -> bool:  # pragma: no cover - compiled
-    """Whether every empty node that a choice takes is the first empty one of its class, but for those it takes too."""
+    """Whether every empty node of a choice is the first empty one of its class, apart from the choice's other nodes."""
     row = t.replicas[depth] + x
     for k in range(t.nodes.shape[1]):
         u = t.nodes[row, k]
@@ -286,7 +286,7 @@ def _is_first(t: Tables, s: SearchState, depth: int, x: int) -> bool:  # pragma:
 def _along_path(
     t: Tables, c: Scalars, s: SearchState, choice: tuple[int, int], limit: float
 ) -> float:  # pragma: no cover - compiled
-    """What is decided, exactly, and the rest of the path with the room that is left, at least."""
+    """Exact cost of the present choices, plus a lower bound for the rest of the path with the remaining room."""
     depth, x = choice
     row = t.replicas[depth] + x
     at = t.on_path[depth]
@@ -317,7 +317,7 @@ def _along_path(
 
 @numba.njit(cache=True)
 def _paid(t: Tables, s: SearchState, depth: int, row: int) -> float:  # pragma: no cover - compiled
-    """What is decided pays for its room, a choice at this depth included."""
+    """Price of the room used by the present choices, including a choice at this depth."""
     total = s.paid[depth - 1] if depth > 0 else 0.0
     for k in range(t.nodes.shape[1]):
         u = t.nodes[row, k]
@@ -329,13 +329,13 @@ def _paid(t: Tables, s: SearchState, depth: int, row: int) -> float:  # pragma: 
 
 @numba.njit(cache=True)
 def _remembered(t: Tables, s: SearchState, place: int) -> float:  # pragma: no cover - compiled
-    """The rest of the path after a multiset, by its stand-ins, with the room that is left."""
+    """Lower bound of the path after a multiset, by its stand-ins, with the remaining room."""
     rest, count = 0.0, 0
     for k in range(t.nodes.shape[1]):
         if t.nodes[place, k] < 0:
             break
         count += 1
-        # The stand-in of a replica may be another one (`levels`).
+        # The stand-in of a replica may be another one (`choice_levels`).
         u, code = t.way.node[t.stand_in[place, k]], 0
         for g in range(t.way.near.shape[1]):
             v = t.way.near[u, g]
@@ -349,9 +349,9 @@ def _remembered(t: Tables, s: SearchState, place: int) -> float:  # pragma: no c
 
 @numba.njit(cache=True)
 def _steps(t: Tables, c: Scalars, s: SearchState, depth: int) -> int:  # pragma: no cover - compiled
-    """Where the steps to this depth start, from what is chosen before it on the path; in ascending order of cost.
+    """Offset of the steps to this depth from the choice before it on the path, in ascending order of cost.
 
-    They are computed when they are asked for first: most rows never are.
+    Rows are computed when they are first needed: most never are.
     """
     k = t.step_edge[depth]
     source = t.edge_source[depth, k]
@@ -378,7 +378,7 @@ def _steps(t: Tables, c: Scalars, s: SearchState, depth: int) -> int:  # pragma:
 
 @numba.njit(cache=True)
 def _expand(t: Tables, c: Scalars, s: SearchState, depth: int) -> None:  # pragma: no cover - compiled
-    """Lists the choices of a depth that may lead to something better, the most promising first."""
+    """Lists the choices of a depth that can lead to a better deployment, the most promising first."""
     limit = s.upper[0] - 1e-9 - c.gap * abs(s.upper[0] + c.constant)
     slack, pause = 0.0, c.downtime_floor
     if depth > 0:
@@ -415,7 +415,7 @@ def _expand(t: Tables, c: Scalars, s: SearchState, depth: int) -> None:  # pragm
 
 @numba.njit(cache=True)
 def _response(t: Tables, s: SearchState) -> float:  # pragma: no cover - compiled
-    """When the last operator of a complete deployment is done, streams from late operators included."""
+    """Response time of a complete deployment, including streams from operators decided last."""
     if not len(t.flow_order):
         return float(s.finished.max())
     start, finished, response = np.zeros(len(t.sizes)), np.zeros(len(t.sizes)), 0.0
@@ -435,8 +435,8 @@ def _response(t: Tables, s: SearchState) -> float:  # pragma: no cover - compile
 
 
 @numba.njit(cache=True)
-def _settle(t: Tables, c: Scalars, s: SearchState) -> None:  # pragma: no cover - compiled
-    """A complete deployment: its true value, and whether it is the best so far."""
+def _evaluate_complete(t: Tables, c: Scalars, s: SearchState) -> None:  # pragma: no cover - compiled
+    """Evaluates a complete deployment and stores it if it is the best so far."""
     last = len(t.sizes) - 1
     response = _response(t, s)
     if response > c.response_bound + 1e-9:

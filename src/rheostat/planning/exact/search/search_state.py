@@ -7,25 +7,25 @@ from rheostat.planning.exact.bounds.path_kernel import PathWay
 
 
 class Tables(NamedTuple):
-    """What does not change during a search. Operators are counted by depth: the order in which they are decided.
+    """Constant tables of a search. Operators are numbered by depth: the order in which they are decided.
 
-    Tables lie one after another in `data`; the rest are their offsets, [depth, slot], -1 for none.
+    Tables follow one another in `data`; the other fields are their offsets, [depth, slot], -1 for none.
     """
 
     data: Values
     sizes: Indices
-    """Choices per depth."""
+    """Number of choices per depth."""
     unary: Indices
     term: Indices
-    """What the replicas add to F."""
+    """Share of F of the replicas."""
     latency: Indices
     tail: Indices
-    """Least delay from here to the end."""
+    """Least delay from here to the end of the flow."""
     downtime: Indices
     replicas: Indices
     """Row of the depth's first choice in `nodes`."""
     nodes: Indices
-    """Node numbers of all choices, -1 after the last."""
+    """Node numbers of all choices, padded with -1."""
     identity: Indices
     """Equal for equal multisets, over all operators; indexed like `nodes`."""
     distinct: Indices
@@ -37,7 +37,7 @@ class Tables(NamedTuple):
     group_table_second: Indices
     message: Indices
     groups: Indices
-    """Groups per depth."""
+    """Number of groups per depth."""
     edge_source: Indices
     """[depth, incoming stream]: depth of its source."""
     edge_delay: Indices
@@ -45,20 +45,20 @@ class Tables(NamedTuple):
     edge_price: Indices
     edge_log: Indices
     edges: Indices
-    """Incoming streams per depth, from operators that are decided before."""
+    """Number of incoming streams per depth from operators decided before."""
     late_target: Indices
-    """[depth, stream]: an operator that hears this one though it is decided before, -1 for none."""
+    """[depth, stream]: an operator decided before that receives this one's stream, -1 for none."""
     late_delay: Indices
     late_term: Indices
     late_price: Indices
     late_log: Indices
     flow_order: Indices
-    """Depths in the order of flow; empty if that is how they are decided."""
+    """Depths in the order of flow; empty if that is the order of decision."""
     edge_flow: Values
     edge_rate: Values
     edge_fusable: Indices
     edge_single: Indices
-    """1 where the grouping allows one query only with a single replica."""
+    """1 if the grouping permits one query only with a single replica."""
     through: Values
     resources: Values
     capacity: Values
@@ -81,30 +81,30 @@ class Tables(NamedTuple):
     rest: Values
     """Least cost of the path after every multiset on it, indexed like `nodes`."""
     rest_beside: Values
-    """Least cost of everything beside the path after this depth."""
+    """Least cost of all operators beside the path after this depth."""
     unit: Values
     """Size of a unit of the path's memory."""
     path_price: Values
     """Price of every node's capacity along the path."""
     step_edge: Indices
-    """[depth]: the incoming stream along the path, -1 where there is none or the path is not known."""
+    """[depth]: the incoming stream along the path, -1 if there is none or the path is unknown."""
     step: Indices
-    """[depth]: where the steps to it along the path start in the state's tables; last, how many there are."""
+    """[depth]: offset of the steps to it along the path in the state's tables; the last entry is their number."""
     step_row: Indices
-    """The same for what was chosen before it on the path, a number per choice."""
+    """The same for the choices before it on the path, one entry per choice."""
     node_class: Indices
-    """Nodes of one class can be exchanged; empty if that is not to be used."""
+    """Class of every node, for exchanging nodes of one class; empty if not used."""
     way: PathWay
     after: Values
-    """Least cost after every state of the path, empty if there is none."""
+    """Least cost after every state of the path; empty without a path."""
 
 
 class Scalars(NamedTuple):
-    """Numbers that do not change during a search."""
+    """Constant numbers of a search."""
 
     response: float
     weight: float
-    """Of a millisecond in the bounds: the objective's factor and the price of being late."""
+    """Weight of a millisecond in the bounds: the objective's factor plus the price of lateness."""
     downtime: float
     constant: float
     room: float
@@ -115,7 +115,7 @@ class Scalars(NamedTuple):
     log_bound: float
     downtime_bound: float
     downtime_floor: float
-    """No downtime in this search is below this."""
+    """Least downtime in this search."""
     gap: float
     path_weight: float
     path_room: float
@@ -124,38 +124,38 @@ class Scalars(NamedTuple):
 
 
 class SearchState(NamedTuple):
-    """Where the search is."""
+    """Position of the search and values along the current branch."""
 
     cursor: Indices
     """[depth, nodes explored]."""
     chosen: Indices
     best: Indices
     upper: Values
-    """[value of the best]."""
+    """[value of the incumbent]."""
     candidate: Indices
     bound: Values
     counts: Indices
     position: Indices
     finished: Values
-    """When every operator is done at the earliest, by the streams from operators decided before it."""
+    """Earliest completion of every operator, by the streams from operators decided before it."""
     waited: Values
-    """[depth, incoming stream]: its delay, hops included."""
+    """[depth, incoming stream]: its delay, including hops."""
     fixed: Values
-    """Value of the relaxation with what is decided."""
+    """Value of the relaxation with the present choices."""
     slack: Values
-    """What true completion times add to it."""
+    """Addition to it from the true completion times."""
     length: Values
     pause: Values
     price: Values
     log: Values
     additive: Values
-    """What is decided adds to F, response time and downtime apart."""
+    """Share of F of the present choices, without response time and downtime."""
     paid: Values
-    """What is decided pays for its room, at the path's prices."""
+    """Price of the room of the present choices, at the path's prices."""
     step_cost: Values
-    """What a step along the path costs with what follows at least, a row per choice before it, ascending."""
+    """Cost of a step along the path plus a bound of the rest, a row per choice before it, ascending."""
     step_choice: Indices
-    """The choices in this order."""
+    """Choices in this order."""
     step_known: Indices
     """Whether a row has been computed."""
     head: Indices

@@ -8,7 +8,7 @@ import numpy as np
 
 from rheostat.model.graph.application import Grouping
 from rheostat.planning.encoded.encoded_problem import EncodedProblem, Indices, Values
-from rheostat.planning.encoded.symmetry import classes
+from rheostat.planning.encoded.symmetry import node_classes
 from rheostat.planning.exact.bounds.choice_levels import NodeLevel, OptionLevel
 from rheostat.planning.exact.bounds.elimination import Structure
 from rheostat.planning.exact.bounds.lagrangian import Bound
@@ -19,29 +19,29 @@ from rheostat.planning.exact.search.search_state import Tables
 
 @dataclass(frozen=True)
 class BoundTables:
-    """What tells the search where nothing better can be."""
+    """Bounds that prune the search."""
 
     messages: Bound
-    """By elimination over all operators."""
+    """Messages of the elimination over all operators."""
     path: PathBound | None = None
-    """Along the longest chain; its level must have a stand-in for every multiset that is searched."""
+    """Bound along the longest chain; its level must have a stand-in for every searched multiset."""
     nodes: NodeLevel | None = None
     """The level of `path`."""
     after: list[Values] = field(default_factory=list)
-    """Per operator and multiset the least cost of the path after it; 0 beside the path."""
+    """Least cost of the path after each multiset, per operator; 0 beside the path."""
     exchangeable: bool = False
-    """Whether equal nodes may be taken in one order only; then no bound of response times is kept."""
+    """Whether equal nodes may be used in one order only; then response times are not bounded."""
 
 
 class _Data:
-    """Tables one after another."""
+    """Concatenated tables."""
 
     def __init__(self) -> None:
         self.parts: list[Values] = [np.zeros(1)]
         self.length = 1
 
     def put(self, table: Values) -> int:
-        """Where it starts."""
+        """Appends a table and returns its offset."""
         at = self.length
         self.parts.append(np.ascontiguousarray(table, dtype=float).ravel())
         self.length += self.parts[-1].size
@@ -52,7 +52,7 @@ class _Data:
 
 
 def tables_of(level: OptionLevel, known: BoundTables) -> Tables:
-    """Everything the kernel looks up, operators by depth."""
+    """All tables of the kernel, operators by depth."""
     bound = known.messages
     instance, structure, data = level.instance, bound.messages.structure, _Data()
     order = structure.order
@@ -87,7 +87,7 @@ def tables_of(level: OptionLevel, known: BoundTables) -> Tables:
         **_rests(level, order),
         **_path_arrays(level, known),
         **_step_arrays(level, known),
-        node_class=classes(instance) if known.exchangeable else np.empty(0, dtype=np.int64),
+        node_class=node_classes(instance) if known.exchangeable else np.empty(0, dtype=np.int64),
         data=data.joined(),
     )
 
@@ -136,7 +136,7 @@ def _edge_arrays(level: OptionLevel, structure: Structure, bound: Bound, data: _
 
 
 def _late_arrays(level: OptionLevel, order: tuple[int, ...], data: _Data) -> dict[str, Any]:
-    """Streams from operators to others that are decided before them; their delays count when all is decided."""
+    """Tables of streams to operators decided before their source; their delays count when all are decided."""
     rank, ends = {i: depth for depth, i in enumerate(order)}, level.instance.edges.tolist()
     late = [[e for e, (s, t) in enumerate(ends) if s == i and rank[t] < rank[i]] for i in order]
     shape = (len(order), max(1, *(len(edges) for edges in late)))
@@ -154,7 +154,7 @@ def _late_arrays(level: OptionLevel, order: tuple[int, ...], data: _Data) -> dic
 
 
 def _path_arrays(level: OptionLevel, known: BoundTables) -> dict[str, Any]:
-    """The path's values, and which of its candidates stand for the replicas of every multiset."""
+    """Values of the path, and its candidates that stand for the replicas of every multiset."""
     instance, order = level.instance, known.messages.messages.structure.order
     if known.path is None or known.nodes is None:
         none, nothing = np.empty(0), np.empty(0, dtype=np.int64)
@@ -194,7 +194,7 @@ def _path_arrays(level: OptionLevel, known: BoundTables) -> dict[str, Any]:
 
 
 def _step_arrays(level: OptionLevel, known: BoundTables) -> dict[str, Any]:
-    """Room for what every step along the path costs, from each multiset to each next one."""
+    """Offsets for the costs of every step along the path, from each multiset to each next one."""
     order = known.messages.messages.structure.order
     rank, sizes = {i: depth for depth, i in enumerate(order)}, level.sizes()
     edges, step, row = np.full(len(order), -1, dtype=np.int64), [0], [0]
@@ -211,7 +211,7 @@ def _step_arrays(level: OptionLevel, known: BoundTables) -> dict[str, Any]:
 
 
 def _tails(level: OptionLevel) -> list[Values]:
-    """Least delay from every choice to the end of its longest way: best choice next, worst way on."""
+    """Least delay from every choice to the end of its longest path: best next choice, worst path onwards."""
     tails = [np.zeros(size) for size in level.sizes()]
     for i in reversed(range(len(tails))):
         for e, (source, target) in enumerate(level.instance.edges.tolist()):
@@ -222,7 +222,7 @@ def _tails(level: OptionLevel) -> list[Values]:
 
 
 def _rests(level: OptionLevel, order: tuple[int, ...]) -> dict[str, Any]:
-    """Least price and best availability of what is decided after each depth."""
+    """Least price and best availability of the operators decided after each depth."""
     instance = level.instance
     logs = instance.problem.infrastructure.log_availabilities
     price, log = np.zeros(len(order)), np.zeros(len(order))
