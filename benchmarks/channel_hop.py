@@ -17,19 +17,20 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
-from rheostat.runtime.channels.log.consumers import commit, should_wait
-from rheostat.runtime.channels.log.disk_log import DiskLog, next_slot
-from rheostat.runtime.channels.log.producer import ProducedBatch, open_producer
+from rheostat.model.graph.application import Grouping
+from rheostat.runtime.channels.channel_store import channel_at
+from rheostat.runtime.channels.port.backlog import must_wait
+from rheostat.runtime.channels.port.channel import Channel, EpochClaim, ProducedBatch
+from rheostat.runtime.channels.port.places import next_slot
 from rheostat.runtime.channels.reader.advance import advance
 from rheostat.runtime.channels.reader.batch_plan import partitions
 from rheostat.runtime.channels.reader.provenance import intake_of
-from rheostat.runtime.channels.records.channel import Channel, create_channel
-from rheostat.runtime.channels.records.disk import Disk
+from rheostat.runtime.channels.records.channel_spec import ChannelSpec
 from rheostat.runtime.channels.records.offset import Offset
-from rheostat.runtime.channels.records.segment import read_strands, write_segment
+from rheostat.runtime.channels.records.segment import read_strands
 from rheostat.runtime.channels.streaming.data_source import FORMAT, register
-from rheostat.runtime.channels.streaming.routing import routed
-from rheostat.runtime.channels.writer.outputs import Grouping, Output, format_outputs
+from rheostat.runtime.channels.streaming.key_group_columns import routed
+from rheostat.runtime.channels.writer.outputs import Output, format_outputs
 from rheostat.runtime.spark.session import activate, create_session
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
@@ -49,7 +50,7 @@ def main() -> None:
 
 def hop_times(spark: SparkSession, folder: Path, rate: int, seconds: int, groups: int) -> list[float]:
     """Two queries with a channel between them: milliseconds from the commit of the one to that of the other."""
-    a, b = (create_channel(Channel(folder / name, name, groups, None, SCHEMA), Disk()) for name in "ab")
+    a, b = (created(folder / name, ChannelSpec(name, groups, None, SCHEMA)) for name in "ab")
     session = spark.newSession()
     activate(session)
     register(session)
@@ -58,12 +59,12 @@ def hop_times(spark: SparkSession, folder: Path, rate: int, seconds: int, groups
     queries = []
     for name, frame, channel in (
         ("source", rows, a),
-        ("reader", session.readStream.format(FORMAT).options(path=str(a.path), consumer="reader").load(), b),
+        ("reader", session.readStream.format(FORMAT).options(path=a.address, consumer="reader").load(), b),
     ):
-        output = Output(str(channel.path), Grouping.KEY, ("k",))
+        output = Output(channel.address, Grouping.KEY, ("k",))
         options = {"producer": name, "outputs": format_outputs([output]), "checkpointLocation": str(folder / name)}
         if channel is b:
-            options |= {"checkpoint": str(folder / name), "inputs": json.dumps([str(a.path)]), "frontier": "input"}
+            options |= {"checkpoint": str(folder / name), "inputs": json.dumps([a.address]), "frontier": "input"}
         writer = routed(frame, [output]).writeStream.format(FORMAT).options(**options)
         queries.append(writer.trigger(processingTime="100 milliseconds").start())
     time.sleep(15 + seconds)
@@ -72,9 +73,16 @@ def hop_times(spark: SparkSession, folder: Path, rate: int, seconds: int, groups
     return measured(a, b, folder / "reader", time.time() * 1000 - seconds * 1000)
 
 
+def created(folder: Path, spec: ChannelSpec) -> Channel:
+    """A new channel in a folder."""
+    channel = channel_at(str(folder), spec)
+    channel.create()
+    return channel
+
+
 def measured(a: Channel, b: Channel, checkpoint: Path, since_ms: float) -> list[float]:
     """Hop times of the manifests of `a` that were published after the warm-up."""
-    log, out, found = DiskLog(a), DiskLog(b), []
+    log, out, found = a.log(), b.log(), []
     for slot in range(next_slot(out, "reader", 1)):
         manifest = out.entry("reader", 1, slot)
         if manifest is None:
@@ -90,15 +98,15 @@ def measured(a: Channel, b: Channel, checkpoint: Path, since_ms: float) -> list[
 
 def calls(folder: Path, groups: int) -> None:
     """What each step costs, without Spark: 5,000 rows a batch."""
-    channel = create_channel(Channel(folder, "c", groups), Disk())
-    log, disk = DiskLog(channel), Disk()
-    producer = open_producer(log, disk, "p@n1", 1)
+    channel = created(folder, ChannelSpec("c", groups))
+    log, begin = channel.log(), Offset.start("c", channel.spec.all_groups)
+    producer = channel.producers.open(EpochClaim("p@n1", 1))
     table = pa.table({"value": np.arange(5000), "k": [str(i % 997) for i in range(5000)], "x": np.random.rand(5000)})
     keys = np.random.randint(0, groups, 5000)
-    state = {"at": Offset.start("c", channel.all_groups), "end": Offset.start("c", channel.all_groups), "batch": -1}
+    state = {"at": begin, "end": begin, "batch": -1}
 
     def write() -> None:
-        state["segment"] = write_segment(channel.segments("p@n1", 1), table, keys, disk)
+        state["segment"] = channel.producers.stage("p@n1", 1, table, keys)
 
     def publish() -> None:
         state["batch"] += 1
@@ -112,21 +120,21 @@ def calls(folder: Path, groups: int) -> None:
 
     def read() -> None:
         for part in state["parts"]:
-            pa.Table.from_batches(list(read_strands(part, None, labelled=False))).combine_chunks()
+            pa.Table.from_batches(list(read_strands(part, log.fetch, None, labelled=False))).combine_chunks()
 
     steps: list[Callable[[], object]] = [
         write, publish, plan_offset, plan_parts, read,
-        lambda: commit(channel, "k@n1", state["end"], disk),
+        lambda: channel.consumers.commit("k@n1", state["end"]),
         lambda: advance(log, state["end"]),
-        lambda: should_wait(log, 10**9, "p@n1"),
+        lambda: must_wait(log, channel.consumers.committed(), 10**9, "p@n1"),
     ]  # fmt: skip
     names = ["write segment", "publish", "latest offset", "partitions", "read", "commit", "idle poll", "lag"]
     times: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(200):
         for name, step in zip(names, steps, strict=True):
-            begin = time.perf_counter()
+            began = time.perf_counter()
             step()
-            times[name].append(1000 * (time.perf_counter() - begin))
+            times[name].append(1000 * (time.perf_counter() - began))
     for name, taken in times.items():
         print(f"{name:14} {summary(taken[20:], 2)} ms")
 

@@ -25,8 +25,9 @@ from pyspark.sql import SparkSession
 from rheostat.control.loop.ports import Done
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
-from rheostat.runtime.channels.log.consumers import lag
-from rheostat.runtime.channels.log.disk_log import FIRST_EPOCH, DiskLog
+from rheostat.runtime.channels.port.backlog import subscription_backlog
+from rheostat.runtime.channels.port.channel import ChannelLog
+from rheostat.runtime.channels.port.places import FIRST_EPOCH
 from rheostat.runtime.channels.records.manifest import Manifest, ManifestKind
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint
 from rheostat.runtime.checkpoints.repartition import repartition
@@ -53,7 +54,7 @@ SHARE, ALLOWANCE_SECONDS, SPLIT_SHARE = 0.3, 0.3, 2.5
 class Follower:
     """Everything the operator publishes, seen from outside while it happens."""
 
-    log: DiskLog
+    log: ChannelLog
     seen: dict[tuple[str, int, int], Manifest] = field(default_factory=dict)
     _ended: threading.Event = field(default_factory=threading.Event)
 
@@ -108,9 +109,9 @@ class Bench:
         self._spark, self._runtime, self._nodes = spark, runtime, nodes
         self._ends: ChannelEnds = runtime._operations.channels  # noqa: SLF001 - bare operations go below the protocol
         stream = next(one for one in runtime.blueprint.application.streams if one.source == "count")
-        self._follower = Follower(DiskLog(runtime.blueprint.channel(stream)))
+        self._follower = Follower(runtime.blueprint.channel(stream).log())
         fed = next(one for one in runtime.blueprint.application.streams if one.target == "count")
-        self._input = DiskLog(runtime.blueprint.channel(fed))
+        self._input = runtime.blueprint.channel(fed)
         threading.Thread(target=self._follower.run, daemon=True).start()
 
     def close(self) -> None:
@@ -127,7 +128,7 @@ class Bench:
                 for report in self._nodes[self._instance.node].progress(self._instance.name)[-1:]
                 for state in report["stateOperators"]
             ]
-            if sum(found) >= number and lag(self._input, "count").rows <= RATE_TPS:
+            if sum(found) >= number and subscription_backlog(self._input, "count").rows <= RATE_TPS:
                 return
         raise TimeoutError("the keys did not all arrive")
 

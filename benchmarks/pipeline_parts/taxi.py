@@ -18,7 +18,6 @@ from pyspark.sql import SparkSession
 
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
-from rheostat.runtime.channels.log.disk_log import DiskLog
 from rheostat.runtime.channels.records.manifest import ManifestKind
 from rheostat.runtime.ends.generation import ORIGIN_US, generation_of
 from rheostat.runtime.plan.blueprint import RuntimeSettings
@@ -115,7 +114,7 @@ def under_rheostat(spark: SparkSession, folder: Path, source: Source) -> tuple[P
                 raise TimeoutError(f"{len(runtime.results('rankings'))} of {wanted} rankings")
         found: Published = {}
         rows = iter(runtime.results("rankings").column("minute").to_pylist())
-        log = DiskLog(runtime.blueprint.results("rankings"))
+        log = runtime.blueprint.results("rankings").log()
         for producer in log.producers():
             for slot in log.slots(producer, 1):
                 manifest = log.entry(producer, 1, slot)

@@ -19,8 +19,8 @@ from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import DelayMatrix, Infrastructure
 from rheostat.reference.networks import odp_testbed
 from rheostat.reference.tag_and_count import TESTBED_PINS
-from rheostat.runtime.channels.log.disk_log import DiskLog, last_epoch
-from rheostat.runtime.channels.records.channel import load_channel
+from rheostat.runtime.channels.channel_store import open_channel
+from rheostat.runtime.channels.port.places import last_epoch
 from rheostat.runtime.ends.seeded_random import Draw
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import RuntimeSettings
@@ -69,7 +69,7 @@ def stage(seconds: float, at: Infrastructure, placed: Deployment) -> Stage:
 
 def ages_ms(root: Path) -> Counter[float]:
     """How old rows were when they came out, and how many were so old: of the whole run."""
-    log, found = DiskLog(load_channel(root / "results" / SINK)), Counter[float]()
+    log, found = open_channel(str(root / "results" / SINK)).log(), Counter[float]()
     for producer in log.producers():
         for epoch in range(1, (last_epoch(log, producer) or 0) + 1):
             for slot in log.slots(producer, epoch):

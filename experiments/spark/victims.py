@@ -16,8 +16,8 @@ from rheostat.control.loop.ports import Entry
 from rheostat.controller.controller_client import read_address
 from rheostat.model.documents import write
 from rheostat.model.network.resources import Infrastructure
+from rheostat.runtime.channels.channel_store import open_channel
 from rheostat.runtime.channels.observe.result_rows import published, read_results
-from rheostat.runtime.channels.records.channel import load_channel
 from rheostat.runtime.nodes.agent_address import address_file, nodes_told
 from rheostat.runtime.nodes.agent_process import is_alive
 from rheostat.runtime.plan.run_paths import RunPaths
@@ -152,12 +152,12 @@ class Victim:
     def rows(self) -> list[dict[str, Any]]:
         """What has come out."""
         channel = self.directory / "results" / self.stage.sink
-        return read_results(load_channel(channel)).to_pylist() if channel.exists() else []
+        return read_results(open_channel(str(channel))).to_pylist() if channel.exists() else []
 
     def published_seconds(self) -> list[float]:
         """When something came out, in order."""
         channel = self.directory / "results" / self.stage.sink
-        return sorted({part.published_ms / 1000 for part in published(load_channel(channel))})
+        return sorted({part.published_ms / 1000 for part in published(open_channel(str(channel)))})
 
     def journal(self) -> list[Entry]:
         """Everything in it."""

@@ -19,8 +19,8 @@ from examples.word_count.sentences import sentence
 
 from rheostat.cli.output import ExitCode
 from rheostat.controller.remote_managers import TOLD_BY
+from rheostat.runtime.channels.channel_store import open_channel
 from rheostat.runtime.channels.observe.result_rows import read_results
-from rheostat.runtime.channels.records.channel import load_channel
 from rheostat.runtime.ends.seeded_random import Draw
 from rheostat.runtime.nodes.agent_address import address_file, address_of
 from rheostat.runtime.nodes.remote_node import RemoteNode
@@ -75,7 +75,7 @@ class Place:
         return told.returncode, json.loads(told.stdout)
 
     def counts(self):
-        rows = read_results(load_channel(self.directory / "results" / "consumer")).to_pylist()
+        rows = read_results(open_channel(str(self.directory / "results" / "consumer"))).to_pylist()
         return {row["word"]: row["count"] for row in rows}
 
     def left_behind(self):

@@ -11,8 +11,7 @@ from rheostat.app import App
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.links import LinkQuality
 from rheostat.model.network.resources import Infrastructure, Node
-from rheostat.runtime.channels.log.consumers import lag
-from rheostat.runtime.channels.log.disk_log import DiskLog
+from rheostat.runtime.channels.port.backlog import subscription_backlog
 from rheostat.runtime.ends.seeded_random import Draw
 from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.plan.blueprint import RuntimeSettings
@@ -54,7 +53,7 @@ def test_a_source_waits_for_who_cannot_keep_up_and_goes_on_afterwards(nodes_sess
             source = next(one.name for one in runtime.plan.instances if one.head == "datasource")
             held = held or source not in statuses
             went_on = went_on or (held and source in statuses)
-            most = max(most, lag(DiskLog(channel), "split").rows)
+            most = max(most, subscription_backlog(channel, "split").rows)
             for sample in runtime.samples():
                 responses += [value for name, value in sample.figures.items() if name == "response_p50_ms"]
             counts = {row["word"]: row["count"] for row in runtime.results("consumer").to_pylist()}

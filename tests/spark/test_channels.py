@@ -14,20 +14,22 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import StructType
 
-from rheostat.runtime.channels.log.consumers import lag
-from rheostat.runtime.channels.log.disk_log import DiskLog, next_slot
-from rheostat.runtime.channels.log.hold_file import HoldOrder, write_control
-from rheostat.runtime.channels.log.producer import close_producer, open_producer
+from rheostat.machine.disk import Disk
+from rheostat.model.graph.application import Grouping
+from rheostat.runtime.channels import channel_store
+from rheostat.runtime.channels.hold_file import HoldOrder, write_control
+from rheostat.runtime.channels.port.backlog import subscription_backlog
+from rheostat.runtime.channels.port.channel import Channel, EpochClaim
+from rheostat.runtime.channels.port.places import next_slot
 from rheostat.runtime.channels.reader.advance import advance
 from rheostat.runtime.channels.reader.batch_plan import ingest_histogram, partitions
-from rheostat.runtime.channels.records.channel import Channel, create_channel
-from rheostat.runtime.channels.records.disk import Disk
+from rheostat.runtime.channels.records.channel_spec import ChannelSpec
 from rheostat.runtime.channels.records.manifest import NEVER
 from rheostat.runtime.channels.records.offset import Cohort, Offset, Position
 from rheostat.runtime.channels.records.segment import read_strands
 from rheostat.runtime.channels.streaming.data_source import FORMAT, ChannelSource, register
-from rheostat.runtime.channels.streaming.routing import key_group, routed
-from rheostat.runtime.channels.writer.outputs import Grouping, Output, format_outputs
+from rheostat.runtime.channels.streaming.key_group_columns import key_group, routed
+from rheostat.runtime.channels.writer.outputs import Output, format_outputs
 from rheostat.runtime.spark.session import create_session
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
@@ -47,11 +49,13 @@ def spark():
 
 
 def channel_at(path: Path, groups: int = 8, event_time: str | None = None, schema: str = ROW) -> Channel:
-    return create_channel(Channel(path, path.name, groups, event_time, schema), Disk())
+    channel = channel_store.channel_at(str(path), ChannelSpec(path.name, groups, event_time, schema))
+    channel.create()
+    return channel
 
 
 def read(spark: SparkSession, channel: Channel, **options: str) -> DataFrame:
-    return spark.readStream.format(FORMAT).options(path=str(channel.path), **options).load()
+    return spark.readStream.format(FORMAT).options(path=channel.address, **options).load()
 
 
 def write(frame: DataFrame, output: Output, checkpoint: Path, producer: str, **options: str) -> StreamingQuery:
@@ -72,12 +76,12 @@ def numbers(spark: SparkSession, name: str, rows: int) -> DataFrame:
 
 def content(channel: Channel) -> list[dict[str, object]]:
     """Everything in a channel, in the order a reader gets it."""
-    log, start = DiskLog(channel), Offset.start(channel.name, channel.all_groups)
+    log, start = channel.log(), Offset.start(channel.spec.name, channel.spec.all_groups)
     parts = partitions(log, start, advance(log, start), 1)
     return [
         row
         for part in parts
-        for piece in read_strands(part, channel.event_time, labelled=False)
+        for piece in read_strands(part, log.fetch, channel.spec.event_time, labelled=False)
         for row in piece.to_pylist()
     ]
 
@@ -90,7 +94,7 @@ def wait_for(condition, seconds: float = 90) -> None:
 
 
 def slots(channel: Channel, producer: str) -> int:
-    return next_slot(DiskLog(channel), producer, 1) if DiskLog(channel).opening(producer, 1) else 0
+    return next_slot(channel.log(), producer, 1) if channel.log().opening(producer, 1) else 0
 
 
 def test_rows_of_every_type_are_handed_over_as_they_are(spark, tmp_path):
@@ -122,7 +126,7 @@ def test_rows_of_every_type_are_handed_over_as_they_are(spark, tmp_path):
     frame.write.parquet(str(tmp_path / "in"))
     channel = channel_at(tmp_path / "a", schema=schema)
     stream = spark.readStream.schema(frame.schema).parquet(str(tmp_path / "in"))
-    query = write(stream, Output(str(channel.path)), tmp_path / "c1", "p")
+    query = write(stream, Output(channel.address), tmp_path / "c1", "p")
     query.processAllAvailable()
     query.stop()
     spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")  # a reader in another session may live elsewhere
@@ -138,10 +142,10 @@ def test_two_producers_and_a_consumer_stopped_at_any_time_stay_exact_and_in_orde
 
     def start(name: str) -> StreamingQuery:
         if name in names:
-            return write(numbers(spark, name, 200), Output(str(a.path), Grouping.KEY, ("k",)), tmp_path / name, name)
+            return write(numbers(spark, name, 200), Output(a.address, Grouping.KEY, ("k",)), tmp_path / name, name)
         frame = read(spark, a, consumer="f@n1", replicas="2", max_rows_per_batch="700", clean_every_ms="500")
-        output = Output(str(b.path), Grouping.KEY, ("k",))
-        return write(frame, output, tmp_path / name, name, inputs=json.dumps([str(a.path)]), frontier="input")
+        output = Output(b.address, Grouping.KEY, ("k",))
+        return write(frame, output, tmp_path / name, name, inputs=json.dumps([a.address]), frontier="input")
 
     def revive() -> None:
         """On a busy machine Spark gives up on a Python worker after 10 s: one more way to die, survived like any."""
@@ -174,20 +178,20 @@ def test_two_producers_and_a_consumer_stopped_at_any_time_stay_exact_and_in_orde
         for key in range(13):
             mine = [value for value in values if value % 13 == key]
             assert mine == sorted(mine), "in order per key and producer"
-    assert lag(DiskLog(a), "f").rows == 0
-    assert DiskLog(a).begin("p@n1", 1) > 0, "what was consumed is cleaned"
+    assert subscription_backlog(a, "f").rows == 0
+    assert a.log().begin("p@n1", 1) > 0, "what was consumed is cleaned"
 
 
 def test_two_consumers_with_disjoint_groups_share_the_rows(spark, tmp_path):
     channel = channel_at(tmp_path / "a")
-    query = write(numbers(spark, "p", 500), Output(str(channel.path), Grouping.KEY, ("k",)), tmp_path / "p", "p")
+    query = write(numbers(spark, "p", 500), Output(channel.address, Grouping.KEY, ("k",)), tmp_path / "p", "p")
     wait_for(lambda: slots(channel, "p") >= 3)
     query.stop()
     expected = Counter(row["value"] for row in content(channel))
     seen: Counter[int] = Counter()
     for index, groups in enumerate(["0-2,7", "3-6"]):
         frame = spark.readStream.format(FORMAT).schema(f"{ROW}, key_group int")
-        stream = frame.options(path=str(channel.path), groups=groups, replicas="3").load()
+        stream = frame.options(path=channel.address, groups=groups, replicas="3").load()
         out = stream.writeStream.format("memory").queryName(f"share{index}").trigger(availableNow=True).start()
         out.awaitTermination()
         table = spark.table(f"share{index}").withColumn("wanted", key_group(["k"], 8)).collect()
@@ -240,9 +244,9 @@ def test_a_paused_producer_is_never_late_for_a_watermark(spark, tmp_path):
 
     def start(name: str) -> StreamingQuery:
         stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(tmp_path / name))
-        return write(stream, Output(str(channel.path), Grouping.SHUFFLE), tmp_path / f"c-{name}", name)
+        return write(stream, Output(channel.address, Grouping.SHUFFLE), tmp_path / f"c-{name}", name)
 
-    open_producer(DiskLog(channel), Disk(), "slow", 1)  # declared before anybody reads, so that readers wait for it
+    channel.producers.open(EpochClaim("slow", 1))  # declared before anybody reads, so that readers wait for it
     quick = start("quick")
     quick.processAllAvailable()
     quick.stop()
@@ -259,7 +263,7 @@ def test_a_paused_producer_is_never_late_for_a_watermark(spark, tmp_path):
     slow.processAllAvailable()
     slow.stop()
     for name in rows:
-        close_producer(channel, Disk(), name, 0)
+        channel.producers.close(name, 0)
     consumer.processAllAvailable()
     progress = consumer.recentProgress
     consumer.stop()
@@ -271,16 +275,16 @@ def test_a_paused_producer_is_never_late_for_a_watermark(spark, tmp_path):
 
 def test_a_query_is_brought_to_end_at_a_given_offset_and_goes_on(spark, tmp_path):
     a, b = channel_at(tmp_path / "a"), channel_at(tmp_path / "b")
-    source = write(numbers(spark, "p", 50), Output(str(a.path)), tmp_path / "p", "p")
+    source = write(numbers(spark, "p", 50), Output(a.address), tmp_path / "p", "p")
     wait_for(lambda: slots(a, "p") >= 6)
     source.stop()
     control = tmp_path / "control"
-    limit = Offset.of("a", [Cohort(a.all_groups, {"p": Position.at(1, 3)})])
+    limit = Offset.of("a", [Cohort(a.spec.all_groups, {"p": Position.at(1, 3)})])
     write_control(control, HoldOrder(limits=(limit,)), Disk())
-    query = write(read(spark, a, control=str(control), consumer="f"), Output(str(b.path)), tmp_path / "f", "f")
+    query = write(read(spark, a, control=str(control), consumer="f"), Output(b.address), tmp_path / "f", "f")
     wait_for(lambda: slots(b, "f") >= 1)
     query.processAllAvailable()
-    assert len(content(b)) == 150 - 50 * (DiskLog(a).entry("p", 1, 0).rows == 0)
+    assert len(content(b)) == 150 - 50 * (a.log().entry("p", 1, 0).rows == 0)
     write_control(control, HoldOrder(hold=True), Disk())
     time.sleep(0.3)
     held = len(content(b))
@@ -296,7 +300,7 @@ def test_ages_and_frontiers_travel_with_the_rows(spark, tmp_path):
         channel_at(tmp_path / "b", event_time="ts", schema=schema),
     )
     stream = spark.readStream.format("rate").option("rowsPerSecond", 100).load()
-    output = Output(str(a.path))
+    output = Output(a.address)
     source = write(
         stream.select("value", F.col("timestamp").alias("ts")),
         output,
@@ -306,15 +310,13 @@ def test_ages_and_frontiers_travel_with_the_rows(spark, tmp_path):
         disorder_ms="500",
     )
     frame = read(spark, a, consumer="f@n1")
-    query = write(
-        frame, Output(str(b.path)), tmp_path / "f", "f@n1", inputs=json.dumps([str(a.path)]), frontier="input"
-    )
+    query = write(frame, Output(b.address), tmp_path / "f", "f@n1", inputs=json.dumps([a.address]), frontier="input")
     wait_for(lambda: slots(b, "f@n1") >= 3)
     source.stop()
     query.processAllAvailable()
     query.stop()
     for channel, producer in ((a, "p"), (b, "f@n1")):
-        log, start = DiskLog(channel), Offset.start(channel.name, channel.all_groups)
+        log, start = channel.log(), Offset.start(channel.spec.name, channel.spec.all_groups)
         end = advance(log, start)
         rows = sum(log.entry(producer, 1, slot).rows for slot in range(slots(channel, producer)))
         assert ingest_histogram(log, start, end).rows == rows > 0
@@ -325,7 +327,7 @@ def test_ages_and_frontiers_travel_with_the_rows(spark, tmp_path):
 def test_aborting_a_batch_that_was_published_removes_nothing(tmp_path):
     """Spark does that when a query is stopped while its batch is being published."""
     channel = channel_at(tmp_path / "a")
-    source = ChannelSource({"producer": "p", "outputs": format_outputs([Output(str(channel.path))])})
+    source = ChannelSource({"producer": "p", "outputs": format_outputs([Output(channel.address)])})
     writer = source.streamWriter(StructType(), overwrite=False)
     rows = pa.RecordBatch.from_pydict({"name": ["p"], "value": [1], "k": ["a"]})
     messages = [writer.write(iter([rows]))]
@@ -337,10 +339,10 @@ def test_aborting_a_batch_that_was_published_removes_nothing(tmp_path):
 def test_arrow_types_are_those_of_spark(spark, tmp_path):
     """What lies on the disk can be read without Spark."""
     channel = channel_at(tmp_path / "a")
-    query = write(numbers(spark, "p", 10), Output(str(channel.path)), tmp_path / "p", "p")
+    query = write(numbers(spark, "p", 10), Output(channel.address), tmp_path / "p", "p")
     wait_for(lambda: slots(channel, "p") >= 2)
     query.stop()
-    log, start = DiskLog(channel), Offset.start("a", channel.all_groups)
+    log, start = channel.log(), Offset.start("a", channel.spec.all_groups)
     (part,) = partitions(log, start, advance(log, start), 1)
-    piece = next(iter(read_strands(part, None, labelled=False)))
+    piece = next(iter(read_strands(part, log.fetch, None, labelled=False)))
     assert piece.schema.types == [pa.string(), pa.int64(), pa.string()]

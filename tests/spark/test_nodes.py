@@ -10,7 +10,6 @@ from rheostat.app import App
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.runtime.channels.observe.result_rows import read_results
-from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.ends.seeded_random import Draw
 from rheostat.runtime.nodes.node_processes import node_processes
 from rheostat.runtime.nodes.spark_node import SparkNode
@@ -35,10 +34,10 @@ def described(nodes_session, tmp_path):
     def describe(app, operator):
         settings = RuntimeSettings(key_groups=4)
         blueprint = Blueprint(app, ONE, RunPaths(tmp_path), discover_columns(nodes_session, app), settings)
-        blueprint.create_channels(Disk())
+        blueprint.create_channels()
         plan = physical_plan(app, Deployment.of({each.name: {"n1": 1} for each in app.operators}), 4)
         instance = plan.with_operator(operator)[0]
-        epoch = ChannelEnds(RunNodes(blueprint, {}), Disk()).open_epoch(instance)
+        epoch = ChannelEnds(RunNodes(blueprint, {})).open_epoch(instance)
         return blueprint, blueprint.spec(instance, epoch.number, continues=epoch.continues)
 
     return describe

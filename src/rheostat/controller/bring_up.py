@@ -9,7 +9,7 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -30,7 +30,8 @@ from rheostat.model.network.membership import with_node, with_only
 from rheostat.model.network.resources import Infrastructure
 from rheostat.model.network.resources import Node as ModelNode
 from rheostat.model.run_settings import NodeForm
-from rheostat.runtime.channels.records.channel import load_channel
+from rheostat.runtime.channels.channel_store import channels_below
+from rheostat.runtime.channels.port.channel import Channel
 from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.nodes.agent_address import nodes_told
 from rheostat.runtime.nodes.agent_process import AgentProcess
@@ -132,9 +133,12 @@ def recorded_infrastructure(directory: Path, given: Infrastructure) -> Infrastru
 
 def recorded_key_groups(directory: Path) -> int | None:
     """The number of key groups an application was begun with: it is fixed for its life."""
-    for path in sorted((directory / "channels").glob("*/channel.json")):
-        return load_channel(path.parent).groups
-    return None
+    return next((channel.spec.groups for channel in _channels(directory)), None)
+
+
+def _channels(directory: Path) -> Sequence[Channel]:
+    """The channels of the streams of a run that was begun in a directory."""
+    return channels_below(str(RunPaths(directory).channels))
 
 
 def check_known(launch: Launch) -> None:
@@ -147,7 +151,7 @@ def check_known(launch: Launch) -> None:
         changed = ", ".join(sorted(set(before) ^ set(launch.application.by_name)))
         raise RuntimeFault(f"{where}: its operators differ ({changed}); use another --directory, or remove it")
     wanted = {RunPaths(launch.directory).channel(*stream.ends).name for stream in launch.application.streams}
-    known = {path.parent.name for path in (launch.directory / "channels").glob("*/channel.json")}
+    known = {channel.spec.name for channel in _channels(launch.directory)}
     if known and wanted != known:
         changed = ", ".join(sorted(name.replace("--", " -> ") for name in wanted ^ known))
         raise RuntimeFault(f"{where}: its streams differ ({changed}); use another --directory, or remove it")

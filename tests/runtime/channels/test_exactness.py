@@ -9,15 +9,13 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from tests.runtime.channels.world import Died, MortalDisk, Row, channel_at, opened, publish, rows_between
+from tests.runtime.channels.world import Died, MortalDisk, Row, channel_at, on, opened, publish, rows_between, waits
 
 from rheostat.errors import Fenced
-from rheostat.runtime.channels.log.cleaner import clean
-from rheostat.runtime.channels.log.consumers import commit, forget, lag, should_wait
-from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.log.producer import Producer, close_producer
+from rheostat.machine.disk import Disk
+from rheostat.runtime.channels.port.backlog import subscription_backlog
+from rheostat.runtime.channels.port.channel import ChannelProducer
 from rheostat.runtime.channels.reader.advance import advance
-from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.offset import Offset, merge, restrict
 from rheostat.runtime.reconfigure.read_positions import furthest
 
@@ -37,7 +35,7 @@ class Source:
         self.name, self.planned, self.published = name, [], 0
         self.epoch, self.zombies, self.closed = 0, [], False
         self.clock = 0
-        self.handle: Producer | None = None
+        self.handle: ChannelProducer | None = None
 
     @property
     def rows(self) -> list[Row]:
@@ -52,14 +50,14 @@ class ChannelLaw(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.channel = channel_at(self.folder, GROUPS, "time" if self.timed else None)
         self.sources = {name: Source(name) for name in NAMES}
-        start = Offset.start("c", self.channel.all_groups)
+        start = Offset.start("c", self.channel.spec.all_groups)
         self.instances: dict[str, Offset] = {"k@i0": start}
-        commit(self.channel, "k@i0", start, Disk())
+        self.channel.consumers.commit("k@i0", start)
         self.handed: list[tuple[str, frozenset[int], list[Row], int]] = []
         self.replaced: list[tuple[int, frozenset[str], frozenset[str]]] = []
         """After how many batches which instances were replaced by which."""
         self.born = 1
-        self.log = DiskLog(self.channel)
+        self.log = self.channel.log()
 
     def teardown(self) -> None:
         if hasattr(self, "folder"):
@@ -130,9 +128,9 @@ class ChannelLaw(RuleBasedStateMachine):
         except Fenced:
             assert zombie.epoch < source.epoch or source.closed
 
-    def publish(self, handle: Producer, source: Source, number: int, disk: Disk) -> bool:
+    def publish(self, handle: ChannelProducer, source: Source, number: int, disk: Disk) -> bool:
         rows, frontier = source.planned[number]
-        handle._disk = disk
+        handle._log.disk = disk
         return publish(self.channel, handle, number, rows, frontier=frontier, disk=disk)
 
     @rule(name=st.sampled_from(NAMES))
@@ -140,7 +138,7 @@ class ChannelLaw(RuleBasedStateMachine):
         """Whoever is replaced is closed when its successor is open: what nobody holds back is promised for ever."""
         if all(other.closed or not other.epoch for other in self.sources.values() if other.name != name):
             return
-        close_producer(self.channel, Disk(), name, 0)
+        self.channel.producers.close(name, 0)
         if self.sources[name].epoch:
             self.sources[name].closed = True
 
@@ -156,7 +154,7 @@ class ChannelLaw(RuleBasedStateMachine):
         self.handed.append((name, start.groups, rows, end.frontier))
         self.instances[name] = end
         if done:
-            commit(self.channel, name, end, Disk())
+            self.channel.consumers.commit(name, end)
 
     @rule(data=st.data())
     def reown(self, data: st.DataObject) -> None:
@@ -171,9 +169,9 @@ class ChannelLaw(RuleBasedStateMachine):
             self.instances[f"k@i{self.born}"] = restrict(whole, groups)
             self.born += 1
         for name, offset in self.instances.items():
-            commit(self.channel, name, offset, Disk())
+            self.channel.consumers.commit(name, offset)
         for name in old:
-            forget(self.channel, name, Disk())
+            self.channel.consumers.forget(name)
         self.replaced.append((len(self.handed), frozenset(old), frozenset(self.instances)))
 
     def come_together(self) -> None:
@@ -185,7 +183,7 @@ class ChannelLaw(RuleBasedStateMachine):
     @rule(crash=crashes)
     def clean(self, crash: int | None) -> None:
         with suppress(Died):
-            clean(self.channel, MortalDisk(crash) if crash is not None else Disk(), 10**15, grace_ms=0)
+            on(self.channel, MortalDisk(crash) if crash is not None else None).consumers.clean(10**15, grace_ms=0)
 
     @invariant()
     def the_least_frontier_never_waits(self) -> None:
@@ -196,23 +194,23 @@ class ChannelLaw(RuleBasedStateMachine):
         if not live or any(advance(self.log, offset) != offset for offset in self.instances.values()):
             return
         for name, offset in self.instances.items():
-            commit(self.channel, name, offset, Disk())
-        assert not all(should_wait(DiskLog(self.channel), 0, source.name) for source in live)
+            self.channel.consumers.commit(name, offset)
+        assert not all(waits(self.channel, 0, source.name) for source in live)
 
     def drain(self) -> None:
         for source in self.sources.values():
             if source.epoch:
-                close_producer(self.channel, Disk(), source.name, 0)
+                self.channel.producers.close(source.name, 0)
         for _ in range(200):
             before = dict(self.instances)
             for name, start in before.items():
                 end = advance(self.log, start, 5)
                 self.handed.append((name, start.groups, rows_between(self.channel, start, end), end.frontier))
                 self.instances[name] = end
-                commit(self.channel, name, end, Disk())
+                self.channel.consumers.commit(name, end)
             if before == self.instances:
                 break
-        assert lag(DiskLog(self.channel), "k").rows == 0
+        assert subscription_backlog(self.channel, "k").rows == 0
         self.check()
 
     def check(self) -> None:

@@ -10,21 +10,18 @@ from pathlib import Path
 
 from tests.runtime.channels.world import channel_at, rows_between
 
-from rheostat.runtime.channels.log.cleaner import clean
-from rheostat.runtime.channels.log.consumers import commit
-from rheostat.runtime.channels.log.disk_log import DiskLog, last_epoch
-from rheostat.runtime.channels.log.producer import open_producer
+from rheostat.runtime.channels.port.channel import EpochClaim
+from rheostat.runtime.channels.port.places import last_epoch
 from rheostat.runtime.channels.reader.advance import advance
-from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.offset import Offset
 
 ROOT = Path(__file__).parents[3]
 WRITER = """
 import sys
-from rheostat.runtime.channels.records.channel import load_channel
+from rheostat.runtime.channels.channel_store import open_channel
 from tests.runtime.channels.world import Row, opened, publish
 
-channel, epoch = load_channel(sys.argv[1]), int(sys.argv[2])
+channel, epoch = open_channel(sys.argv[1]), int(sys.argv[2])
 producer = opened(channel, "p", epoch)
 batch = max(0, producer.last_batch() - 1)
 while True:
@@ -38,26 +35,26 @@ def test_a_writer_killed_again_and_again_leaves_an_exact_log(tmp_path):
     channel = channel_at(tmp_path)
     chance = random.Random(7)
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
-    here, handed = Offset.start("c", channel.all_groups), []
+    here, handed = Offset.start("c", channel.spec.all_groups), []
     for _ in range(12):
-        epoch = (last_epoch(DiskLog(channel), "p") or 0) + chance.randrange(2)
+        epoch = (last_epoch(channel.log(), "p") or 0) + chance.randrange(2)
         command = [sys.executable, "-c", WRITER, str(tmp_path), str(max(1, epoch))]
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
         assert process.stdout is not None
         for _ in range(chance.randrange(8)):
             process.stdout.readline()
         time.sleep(chance.uniform(0, 0.02))
-        end = advance(DiskLog(channel), here)
+        end = advance(channel.log(), here)
         handed += rows_between(channel, here, end)
-        commit(channel, "k@n1", end, Disk())
-        clean(channel, Disk(), 0)
+        channel.consumers.commit("k@n1", end)
+        channel.consumers.clean(0)
         here = end
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()
-    end = advance(DiskLog(channel), here)
+    end = advance(channel.log(), here)
     handed += rows_between(channel, here, end)
-    last = open_producer(DiskLog(channel), Disk(), "p", last_epoch(DiskLog(channel), "p") or 1).last_batch()
+    last = channel.producers.open(EpochClaim("p", last_epoch(channel.log(), "p") or 1)).last_batch()
     assert sorted(row.number for row in handed) == list(range(5 * (last + 1)))
     for group in range(4):
         numbers = [row.number for row in handed if row.group == group]
@@ -75,13 +72,13 @@ def test_of_two_writers_that_compete_every_batch_is_written_once(tmp_path):
         for writer in writers:
             assert writer.stdout is not None
             writer.stdout.readline()
-    open_producer(DiskLog(channel), Disk(), "p", 2)
+    channel.producers.open(EpochClaim("p", 2))
     for writer in writers:
         assert writer.stdout is not None
         writer.stdout.read()
         writer.stdout.close()
         assert writer.wait() != 0, "both are fenced off"
-    start = Offset.start("c", channel.all_groups)
-    numbers = [row.number for row in rows_between(channel, start, advance(DiskLog(channel), start))]
+    start = Offset.start("c", channel.spec.all_groups)
+    numbers = [row.number for row in rows_between(channel, start, advance(channel.log(), start))]
     assert sorted(numbers) == list(range(len(numbers)))
     assert len(numbers) > 50

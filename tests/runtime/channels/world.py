@@ -1,20 +1,24 @@
 """A small world around a channel: rows with a name, producers that repeat batches exactly, and a disk that dies."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.log.producer import ProducedBatch, Producer, open_producer
+from rheostat.machine.disk import TEMPORARY, Disk
+from rheostat.runtime.channels.log.channel_folder import ChannelFolder
+from rheostat.runtime.channels.log.disk_channel import DiskChannel
+from rheostat.runtime.channels.port.backlog import must_wait
+from rheostat.runtime.channels.port.channel import Channel, ChannelProducer, EpochClaim, ProducedBatch
 from rheostat.runtime.channels.reader.batch_plan import partitions
-from rheostat.runtime.channels.records.channel import Channel, create_channel
-from rheostat.runtime.channels.records.disk import TEMPORARY, Disk
+from rheostat.runtime.channels.reader.channel_reader import ChannelReader
+from rheostat.runtime.channels.records.channel_spec import ChannelSpec
 from rheostat.runtime.channels.records.manifest import NEVER
 from rheostat.runtime.channels.records.offset import Offset
-from rheostat.runtime.channels.records.segment import event_times, read_strands, write_segment
+from rheostat.runtime.channels.records.segment import event_times, read_strands
 
 
 class Died(BaseException):
@@ -51,8 +55,15 @@ SCHEMA = pa.schema(
 )
 
 
-def channel_at(path: Path, groups: int = 4, event_time: str | None = None) -> Channel:
-    return create_channel(Channel(path, "c", groups, event_time), Disk())
+def channel_at(path: Path, groups: int = 4, event_time: str | None = None) -> DiskChannel:
+    channel = DiskChannel(ChannelFolder(path, ChannelSpec("c", groups, event_time)))
+    channel.create()
+    return channel
+
+
+def on(channel: Any, disk: Disk | None) -> Any:
+    """The channel as a process with this disk has it; a channel that is not on disk has none that could die."""
+    return replace(channel, disk=disk) if disk is not None and isinstance(channel, DiskChannel) else channel
 
 
 def table_of(rows: Iterable[Row]) -> pa.Table:
@@ -70,13 +81,13 @@ def rows_in(batches: Iterable[pa.RecordBatch]) -> list[Row]:
     return found
 
 
-def opened(channel: Channel, name: str, epoch: int = 1, disk: Disk | None = None, **how: object) -> Producer:
-    return open_producer(DiskLog(channel), disk or Disk(), name, epoch, **how)  # type: ignore[arg-type]
+def opened(channel: Channel, name: str, epoch: int = 1, disk: Disk | None = None, **how: Any) -> ChannelProducer:
+    return on(channel, disk).producers.open(EpochClaim(name, epoch, **how))
 
 
 def publish(
     channel: Channel,
-    producer: Producer,
+    producer: ChannelProducer,
     number: int,
     rows: list[Row],
     *,
@@ -86,26 +97,33 @@ def publish(
 ) -> bool:
     """One batch as a writer does it: segment first, manifest after. Broadcast if a row's group is -1."""
     groups = None if rows and rows[0].group < 0 else np.array([row.group for row in rows], np.int64)
-    folder = channel.segments(producer.name, producer.epoch)
-    segment = write_segment(folder, table_of(rows), groups, disk or Disk())
-    times = [row.time for row in rows if row.time is not None]
-    return producer.publish(
-        ProducedBatch(
-            number,
-            (segment,) if segment else (),
-            frontier,
-            min(times) if channel.event_time and times else None,
-            max(times) if channel.event_time and times else None,
-        ),
-        now_ms,
-    )
+    segment = on(channel, disk).producers.stage(producer.name, producer.epoch, table_of(rows), groups)
+    times = [row.time for row in rows if row.time is not None] if channel.spec.event_time else []
+    segments = (segment,) if segment else ()
+    batch = ProducedBatch(number, segments, frontier, min(times, default=None), max(times, default=None))
+    return producer.publish(batch, now_ms)
 
 
 def rows_between(channel: Channel, start: Offset, end: Offset, replicas: int = 2) -> list[Row]:
     """What a reader is handed, in order of the partitions."""
-    log = DiskLog(channel)
+    log = channel.log()
     return [
         row
         for part in partitions(log, start, end, replicas)
-        for row in rows_in(read_strands(part, channel.event_time, labelled=False))
+        for row in rows_in(read_strands(part, log.fetch, channel.spec.event_time, labelled=False))
     ]
+
+
+def waits(channel: Channel, max_rows: int, producer: str | None = None) -> bool:
+    """Whether a producer has to pause."""
+    return must_wait(channel.log(), channel.consumers.committed(), max_rows, producer)
+
+
+def turn(reader: ChannelReader, start: Offset, max_rows: int | None, now_ms: int) -> Offset:
+    """One trigger of a reader, as Spark's source does it: acts first, then the answer."""
+    reader.commit_progress(start, now_ms)
+    reader.clean_if_due(now_ms)
+    order = reader.order()
+    if order.hold:
+        reader.acknowledge_hold(order)
+    return reader.next_offset(start, max_rows, now_ms, order)

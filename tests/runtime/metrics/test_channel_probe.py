@@ -16,13 +16,11 @@ from rheostat.errors import NodeUnreachable
 from rheostat.model.graph.deployment import Deployment, Replicas
 from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.model.observation import FIGURES, Subject
-from rheostat.runtime.channels.log.cleaner import clean
-from rheostat.runtime.channels.log.consumers import commit, committed, lag, subscribe
-from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.log.producer import ProducedBatch, open_producer
-from rheostat.runtime.channels.observe.backlog import UnorderedTail, consumed, waiting
+from rheostat.runtime.channels.observe.consumed import consumed
+from rheostat.runtime.channels.observe.manifest_tail import UnorderedTail
+from rheostat.runtime.channels.port.backlog import backlog_of, subscription_backlog
+from rheostat.runtime.channels.port.channel import EpochClaim, ProducedBatch
 from rheostat.runtime.channels.reader.advance import advance
-from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.histogram import IngestHistogram
 from rheostat.runtime.channels.records.offset import Offset
 from rheostat.runtime.metrics.collector import CollectorSettings, MetricsCollector
@@ -45,12 +43,12 @@ def test_what_instances_have_before_them_is_together_the_lag_of_the_operator(tmp
     for number, (name, groups) in enumerate(batches):
         for part, owned in enumerate(HALVES):
             if number == read_after[part]:
-                offset = advance(DiskLog(channel), Offset.start("c", owned))
-                commit(channel, f"count@n{part}", offset, Disk())
+                offset = advance(channel.log(), Offset.start("c", owned))
+                channel.consumers.commit(f"count@n{part}", offset)
         publish(channel, producers[name], number, [Row(name, n, g) for n, g in enumerate(groups)], now_ms=1000 + number)
-    log, offsets = DiskLog(channel), committed(channel).get("count", [])
-    parts = [waiting(log, offsets, owned) for owned in HALVES]
-    assert sum(part.rows for part in parts) == lag(log, "count").rows
+    log, offsets = channel.log(), [*channel.consumers.committed().get("count", {}).values()]
+    parts = [backlog_of(log, offsets, owned) for owned in HALVES]
+    assert sum(part.rows for part in parts) == subscription_backlog(channel, "count").rows
     for part, owned, after in zip(parts, HALVES, read_after, strict=True):
         begin = after if after < len(batches) else 0
         unread = [1000 + n for n, (_, groups) in enumerate(batches) if owned & {*groups} and n >= begin]
@@ -62,11 +60,11 @@ def test_what_a_batch_consumed_and_a_new_epoch(tmp_path):
     channel = channel_at(tmp_path)
     first = opened(channel, "p")
     publish(channel, first, 0, [Row("p", 0, 0)], now_ms=10)
-    start = advance(DiskLog(channel), Offset.start("c", channel.all_groups))
+    start = advance(channel.log(), Offset.start("c", channel.spec.all_groups))
     publish(channel, first, 1, [Row("p", 1, 1)], now_ms=20)
     publish(channel, opened(channel, "p", 2), 2, [Row("p", 2, 2)], now_ms=30)
-    end = advance(DiskLog(channel), start)
-    assert [(name, m.published_ms) for name, m in consumed(DiskLog(channel), start, end)] == [("p", 20), ("p", 30)]
+    end = advance(channel.log(), start)
+    assert [(name, m.published_ms) for name, m in consumed(channel.log(), start, end)] == [("p", 20), ("p", 30)]
 
 
 def test_results_are_followed_once_from_now_on(tmp_path):
@@ -74,7 +72,7 @@ def test_results_are_followed_once_from_now_on(tmp_path):
     first = opened(channel, "p")
     for number in range(5):
         publish(channel, first, number, [Row("p", number, 0)], now_ms=10 * number)
-    tail = UnorderedTail(DiskLog(channel))
+    tail = UnorderedTail(channel.log())
     assert [m.batch for m in tail.fresh(since_ms=25)] == [3, 4]
     assert tail.fresh(since_ms=25) == []
     publish(channel, first, 5, [Row("p", 5, 0)], now_ms=50)
@@ -86,14 +84,14 @@ def test_results_are_followed_once_from_now_on(tmp_path):
 def test_who_follows_a_channel_goes_on_where_it_was_cleaned_away(tmp_path):
     """It was read and cleaned faster than anybody looked: a look that waits for what is gone would wait for ever."""
     channel = channel_at(tmp_path)
-    subscribe(channel, "count", Disk())
-    first, tail = opened(channel, "p"), UnorderedTail(DiskLog(channel))
+    channel.consumers.subscribe("count")
+    first, tail = opened(channel, "p"), UnorderedTail(channel.log())
     publish(channel, first, 0, [Row("p", 0, 0)], now_ms=10)
     assert [m.batch for m in tail.fresh(since_ms=0)] == [0]
     for number in range(1, 6):
         publish(channel, first, number, [Row("p", number, 0)], now_ms=10 + number)
-    commit(channel, "count@n1", advance(DiskLog(channel), Offset.start("c", channel.all_groups)), Disk())
-    assert clean(channel, Disk(), 0).manifests > 0
+    channel.consumers.commit("count@n1", advance(channel.log(), Offset.start("c", channel.spec.all_groups)))
+    assert channel.consumers.clean(0).manifests > 0
     publish(channel, first, 6, [Row("p", 6, 0)], now_ms=60)
     assert [m.batch for m in tail.fresh(since_ms=0)][-1] == 6
     assert tail.fresh(since_ms=0) == []
@@ -154,7 +152,7 @@ def made_up(root: Path, nodes: int, operators: int):
     infrastructure = Infrastructure("made-up", tuple(Node(name, 64) for name in names))
     columns = {name: Columns(json.dumps({"type": "struct", "fields": []})) for name in application.flow}
     blueprint = Blueprint(application, infrastructure, RunPaths(root), columns)
-    blueprint.create_channels(Disk())
+    blueprint.create_channels()
     plan = physical_plan(application, Deployment.of(placed), 12)
     fakes = {name: MadeUpNode(name, blueprint) for name in names}
     for instance in plan.instances:
@@ -173,7 +171,7 @@ def test_a_monitor_tells_of_everything_and_of_nodes_that_fall_silent(tmp_path):
     blueprint, plan, nodes = made_up(tmp_path, 3, 2)
     monitor = MetricsCollector(blueprint, nodes, CollectorSettings(period_seconds=10, silence_seconds=15))
     results = blueprint.results("out")
-    producer = open_producer(DiskLog(results), Disk(), "out@n0", 1)
+    producer = results.producers.open(EpochClaim("out@n0", 1))
     seen = Readings(0.0, FIGURES)
     for period in range(1, 4):
         for node in nodes.values():
@@ -210,7 +208,7 @@ def test_what_arrives_is_told_by_what_waits_where_an_operator_does_not_keep_up(s
     for node in nodes.values():
         node.batches = 20
     channel = blueprint.inputs_of(plan.with_head("op0")[0])[0]
-    producer = open_producer(DiskLog(channel), Disk(), "source@n0", 1)
+    producer = channel.producers.open(EpochClaim("source@n0", 1))
     for number in range(seconds_ago):
         rows = [Row("source@n0", n, n % 12) for n in range(900)]
         publish(channel, producer, number, rows, now_ms=(1010 - seconds_ago + number) * 1000)
@@ -227,7 +225,7 @@ def test_who_lets_more_wait_than_it_reads_is_as_busy_as_all_of_it_would_keep_it(
     for node in nodes.values():
         node.batches, node.progress = 20, varied(node.progress)
     channel = blueprint.inputs_of(plan.with_head("op0")[0])[0]
-    producer = open_producer(DiskLog(channel), Disk(), "source@n0", 1)
+    producer = channel.producers.open(EpochClaim("source@n0", 1))
     for number in range(seconds_ago):
         rows = [Row("source@n0", n, n % 12) for n in range(900)]
         publish(channel, producer, number, rows, now_ms=(1010 - seconds_ago + number) * 1000)

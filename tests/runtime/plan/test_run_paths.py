@@ -13,7 +13,6 @@ from rheostat.errors import InvalidModel, RuntimeFault
 from rheostat.model.graph.application import Application, Kind, Operator, Stream
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
-from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import physical_plan
@@ -71,7 +70,7 @@ def test_names_that_pass_give_every_stream_a_place_of_its_own_inside_the_directo
 def test_a_directory_with_other_streams_is_refused(tmp_path):
     before = named("a", "b", "c")
     columns = dict.fromkeys("abc", Columns('{"type": "struct", "fields": []}'))
-    Blueprint(before, ONE, RunPaths(tmp_path), columns).create_channels(Disk())
+    Blueprint(before, ONE, RunPaths(tmp_path), columns).create_channels()
     plan = physical_plan(before, Deployment.single(dict.fromkeys("abc", "n1")), RuntimeSettings().key_groups)
     journal = SqliteJournal(RunPaths(tmp_path).journal)
     journal.append(Entry("launch", 0.0, {"plan": plan.to_dict()}))

@@ -8,9 +8,9 @@ from experiments.walks import SETTINGS, three_nodes
 from tests.cli.quiet_nodes import QuietNode
 
 from rheostat.control.history.journal import MemoryJournal
+from rheostat.machine.disk import Disk
 from rheostat.model.graph.deployment import Deployment
-from rheostat.runtime.channels.log.hold_file import read_control
-from rheostat.runtime.channels.records.disk import Disk
+from rheostat.runtime.channels.hold_file import read_control
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import physical_plan
@@ -34,7 +34,7 @@ class Recording(Barriers):
 
 def operations_on(blueprint):
     """Nothing was started; stopping is free."""
-    blueprint.create_channels(Disk())
+    blueprint.create_channels()
     nodes = {node.name: QuietNode(node.name) for node in blueprint.infrastructure.nodes}
     return InstanceOperations(RunNodes(blueprint, nodes), Disk()), nodes
 

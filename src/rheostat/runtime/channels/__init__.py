@@ -1,13 +1,8 @@
-"""Durable, replayable channels between streaming queries: an append-only log of Arrow segments in a shared directory.
+"""Durable, replayable channels between streaming queries: an append-only log of Arrow segments by key group.
 
-Its rooms, from low to high: `records`, `log`, `reader`, `writer`, `streaming`, `observe`; it may use `spark`.
+Its rooms, from low to high: `records`, `port`, `log`, `channel_store`, `hold_file`, `reader`, `writer`, `streaming`,
+`observe`; it may use `spark`. Outside, only `port`, `records`, `channel_store`, `hold_file`, `observe` and the entry
+points for Spark queries are used: a channel's files are opened in `log` alone.
 
-Only `data_source` and `routing` know Spark. Everything else is plain files, so that it can be tested by law.
-
-```
-<channel>/channel.json                       what the channel is (fixed for life)
-<channel>/producers/<producer>/<epoch>/      opened.json, 0.json, 1.json, ... (manifests: dense, linked exclusively)
-<channel>/producers/<producer>/<epoch>/segments/*.arrow
-<channel>/consumers/<subscription>/*.json    what each instance has done with
-```
+Only `streaming` knows Spark. Everything else can be tested by law, on disk and in memory.
 """

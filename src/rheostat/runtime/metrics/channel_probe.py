@@ -6,12 +6,12 @@ never at once: hops of those that are gone when the period ends are left out, th
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from rheostat.runtime.channels.log.consumers import committed
-from rheostat.runtime.channels.log.disk_log import DiskLog, Place
-from rheostat.runtime.channels.observe.backlog import Backlog, UnorderedTail, consumed, finished_before, waiting
-from rheostat.runtime.channels.records.channel import Channel
+from rheostat.runtime.channels.observe.consumed import consumed
+from rheostat.runtime.channels.observe.manifest_tail import UnorderedTail
+from rheostat.runtime.channels.port.backlog import Backlog, backlog_of
+from rheostat.runtime.channels.port.channel import Channel, ChannelLog, Place
+from rheostat.runtime.channels.port.floors import Committed, finished_before
 from rheostat.runtime.channels.records.manifest import Manifest
 from rheostat.runtime.channels.records.offset import Offset, parse_offset
 from rheostat.runtime.metrics.response_times import ResponseTimes
@@ -50,28 +50,28 @@ class PassedRows:
 class ChannelProbe:
     """Remembers what was read of each channel."""
 
-    _logs: dict[Path, DiskLog] = field(default_factory=dict)
-    _offsets: dict[Path, Mapping[str, list[Offset]]] = field(default_factory=dict)
-    _done: dict[tuple[Path, str], Place] = field(default_factory=dict)
-    _tails: dict[Path, UnorderedTail] = field(default_factory=dict)
+    _logs: dict[str, ChannelLog] = field(default_factory=dict)
+    _offsets: dict[str, Committed] = field(default_factory=dict)
+    _done: dict[tuple[str, str], Place] = field(default_factory=dict)
+    _tails: dict[str, UnorderedTail] = field(default_factory=dict)
 
     def look(self, channels: Iterable[Channel]) -> None:
         """Begins a period: what all consumers are done with now. What they were done with before is forgotten."""
         self._offsets = {}
         for channel in channels:
-            log = self._logs.setdefault(channel.path, DiskLog(channel))
-            self._offsets[channel.path] = committed(channel)
-            everybody = [offset for offsets in self._offsets[channel.path].values() for offset in offsets]
+            log = self._log_of(channel)
+            self._offsets[channel.address] = channel.consumers.committed()
+            offsets = [offset for by in self._offsets[channel.address].values() for offset in by.values()]
             for producer in log.producers():
-                if (before := self._done.pop((channel.path, producer), None)) is not None:
+                if (before := self._done.pop((channel.address, producer), None)) is not None:
                     log.forget_before(producer, before[0], before[1] - 1)
-                if (now := finished_before(everybody, producer)) is not None:
-                    self._done[channel.path, producer] = now
+                if (now := finished_before(offsets, producer)) is not None:
+                    self._done[channel.address, producer] = now
 
     def waiting(self, channel: Channel, instance: Instance) -> Backlog:
         """What an instance has before it in a channel."""
-        offsets = self._offsets[channel.path].get(instance.head, [])
-        return waiting(self._logs[channel.path], offsets, instance.groups)
+        offsets = self._offsets[channel.address].get(instance.head, {})
+        return backlog_of(self._logs[channel.address], offsets.values(), instance.groups)
 
     def passed(self, channel: Channel, batches: Iterable[BatchReport]) -> PassedRows:
         """What these batches consumed of a channel."""
@@ -87,15 +87,20 @@ class ChannelProbe:
 
     def results(self, channel: Channel, since_ms: float) -> ResponseTimes:
         """Response times of what a results sink has received since the last period."""
-        tail = self._tails.setdefault(channel.path, UnorderedTail(DiskLog(channel)))
+        tail = self._tails.setdefault(channel.address, UnorderedTail(channel.log()))
         return ResponseTimes.merged(
             ResponseTimes.of(manifest.ingest, manifest.published_ms) for manifest in tail.fresh(since_ms)
         )
 
+    def _log_of(self, channel: Channel) -> ChannelLog:
+        if channel.address not in self._logs:
+            self._logs[channel.address] = channel.log()
+        return self._logs[channel.address]
+
     def _consumed(self, channel: Channel, batch: BatchReport) -> Iterable[tuple[str, Manifest]]:
-        read = batch.read_of(channel.name)
+        read = batch.read_of(channel.spec.name)
         if read is None or read.end == read.start:
             return ()
         end = parse_offset(read.end)
         start = parse_offset(read.start) if read.start else Offset.start(end.channel, end.groups)
-        return consumed(self._logs[channel.path], start, end)
+        return consumed(self._logs[channel.address], start, end)

@@ -141,7 +141,7 @@ class MetricsCollector:
 
     def _look_at_instances(self, period: _Period, plan: PhysicalPlan, answers: NodeAnswers) -> None:
         instances = [i for i in plan.instances if self._concerns is None or self._concerns(i)]
-        self._channels.look({c.path: c for i in instances for c in self.blueprint.inputs_of(i)}.values())
+        self._channels.look({c.address: c for i in instances for c in self.blueprint.inputs_of(i)}.values())
         for flow in self._flows.values():
             if (work := flow.work()) is not None and work.is_significant:
                 flow.before = self._costs[flow.chain.operators] = work
@@ -241,7 +241,7 @@ class MetricsCollector:
     def _look_at_results(self, period: _Period, since_ms: float) -> None:
         for operator in self.blueprint.application.operators:
             channel = self.blueprint.results(operator.name)
-            if operator.kind is Kind.SINK and (channel.path / "channel.json").exists():
+            if operator.kind is Kind.SINK and channel.exists():
                 period.responses.append(self._channels.results(channel, since_ms))
         subject = Subject.application(self.blueprint.application.name)
         period.add(subject, ResponseTimes.merged(period.responses).figures())
@@ -256,7 +256,7 @@ class MetricsCollector:
         application = self.blueprint.application
         stateful = [name for name in instance.operators if application.by_name[name].is_stateful]
         sources = (stream.source for stream in application.inputs[instance.head])
-        channels = (channel.name for channel in self.blueprint.inputs_of(instance))
+        channels = (channel.spec.name for channel in self.blueprint.inputs_of(instance))
         return OperatorChain(
             instance.operators,
             instance.replicas,

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from rheostat.errors import NodeUnreachable, RuntimeFault
-from rheostat.runtime.channels.log.hold_file import acknowledged
+from rheostat.runtime.channels.hold_file import acknowledged
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint
 from rheostat.runtime.checkpoints.state_job import StateJob, prepare_job, run_job
 from rheostat.runtime.nodes.node_usage import Usage, UsageMeter

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from rheostat.model.graph.application import RESULTS_SINK, Application, Grouping, Kind, OutputMode, Stream
 from rheostat.model.network.resources import Infrastructure
-from rheostat.runtime.channels.log.consumers import subscribe
-from rheostat.runtime.channels.records.channel import Channel, create_channel
-from rheostat.runtime.channels.records.disk import Disk
+from rheostat.runtime.channels.channel_store import channel_at
+from rheostat.runtime.channels.port.channel import Channel
+from rheostat.runtime.channels.records.channel_spec import ChannelSpec
 from rheostat.runtime.channels.records.key_groups import format_groups
 from rheostat.runtime.channels.records.segment import KEY_GROUP
 from rheostat.runtime.plan.columns import Columns
@@ -68,19 +68,21 @@ class Blueprint:
         """The channel of a stream."""
         columns = self.columns[stream.source]
         path = self.layout.channel(stream.source, stream.target)
-        return Channel(path, path.name, self.settings.key_groups, columns.event_time or None)
+        return channel_at(str(path), ChannelSpec(path.name, self.settings.key_groups, columns.event_time or None))
 
     def results(self, sink: str) -> Channel:
         """The channel a results sink is stored in. One group: it is read as a whole, in order."""
-        return Channel(self.layout.results(sink), sink, 1)
+        return channel_at(str(self.layout.results(sink)), ChannelSpec(sink, 1))
 
-    def create_channels(self, disk: Disk) -> None:
+    def create_channels(self) -> None:
         """Makes every channel, also of streams that are inside a fragment now. Repeating it does nothing."""
         for stream in self.application.streams:
-            subscribe(create_channel(self.channel(stream), disk), stream.target, disk)
+            channel = self.channel(stream)
+            channel.create()
+            channel.consumers.subscribe(stream.target)
         for operator in self.application.operators:
             if operator.kind is Kind.SINK and operator.code == RESULTS_SINK:
-                create_channel(self.results(operator.name), disk)
+                self.results(operator.name).create()
         (self.layout.root / "control").mkdir(exist_ok=True)
 
     def inputs_of(self, instance: Instance) -> tuple[Channel, ...]:
@@ -98,7 +100,7 @@ class Blueprint:
         """Where its checkpoint is."""
         return self.layout.checkpoint(instance.node, instance.name, instance.number)
 
-    def spec(self, instance: Instance, epoch: int, *, continues: bool) -> InstanceSpec:
+    def spec(self, instance: Instance, epoch: int, *, continues: bool, term: int = 0) -> InstanceSpec:
         """The complete description."""
         return InstanceSpec(
             name=instance.name,
@@ -112,6 +114,7 @@ class Blueprint:
             outputs=self._outputs(instance),
             producer=instance.producer,
             epoch=epoch,
+            term=term,
             continues=continues,
             frontier=self._frontier_rule(instance),
             links=self._links(instance),

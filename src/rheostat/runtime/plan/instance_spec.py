@@ -61,6 +61,8 @@ class InstanceSpec:
     outputs: tuple[OutputChannel, ...] = ()
     producer: str = ""
     epoch: int = 1
+    term: int = 0
+    """Term of the owner of the run that opened the epoch."""
     continues: bool = False
     """Whether batch ids go on from the producer's epoch before."""
     frontier: str = "input"

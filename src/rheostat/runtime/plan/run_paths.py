@@ -61,9 +61,14 @@ class RunPaths:
         """The journal."""
         return self.root / "journal.db"
 
+    @property
+    def channels(self) -> Path:
+        """The channels of all streams."""
+        return self.root / "channels"
+
     def channel(self, source: str, target: str) -> Path:
         """The channel of a stream."""
-        return self.root / "channels" / f"{source}--{target}"
+        return self.channels / f"{source}--{target}"
 
     def results(self, sink: str) -> Path:
         """What a sink has received."""

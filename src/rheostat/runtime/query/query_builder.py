@@ -14,13 +14,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import BooleanType, StructField, StructType
 
-from rheostat.model.graph.application import RESULTS_SINK
-from rheostat.runtime.channels.records.channel import load_channel
+from rheostat.model.graph.application import RESULTS_SINK, Grouping
+from rheostat.runtime.channels.channel_store import open_channel
 from rheostat.runtime.channels.records.segment import KEY_GROUP
 from rheostat.runtime.channels.streaming.batch_sink import into_channels
 from rheostat.runtime.channels.streaming.data_source import FORMAT, TICK, register
-from rheostat.runtime.channels.streaming.routing import routed
-from rheostat.runtime.channels.writer.outputs import Grouping, Output, format_outputs
+from rheostat.runtime.channels.streaming.key_group_columns import routed
+from rheostat.runtime.channels.writer.outputs import Output, format_outputs
 from rheostat.runtime.plan.instance_spec import Input, InstanceSpec, OperatorStep
 from rheostat.runtime.query.row_counts import READ, RowCounts, channel_observation, equal_observation, input_observation
 from rheostat.runtime.query.udf_timing import TimingNotes
@@ -76,7 +76,7 @@ def _chain(
     else:
         frames = [_read(session, spec, part) for part in spec.inputs]
         told = [reads_count_once and not part.watermark for part in spec.inputs]
-        names = [channel_observation(load_channel(part.channel).name) for part in spec.inputs]
+        names = [channel_observation(open_channel(part.channel).spec.name) for part in spec.inputs]
         parts = zip(frames, told, names, strict=True)
         counted |= {name for name, known in zip(names, told, strict=True) if not known}
         frame = _call(spec, head, notes, *(part if known else _observed(part, name) for part, known, name in parts))
@@ -161,6 +161,7 @@ def _to_channels(frame: DataFrame, spec: InstanceSpec, tally: RowCounts) -> Data
     options = {
         "producer": spec.producer,
         "epoch": str(spec.epoch),
+        "term": str(spec.term),
         "continues": str(spec.continues).lower(),
         "outputs": format_outputs(outputs),
         "checkpoint": spec.checkpoint,

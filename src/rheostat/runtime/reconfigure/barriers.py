@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rheostat.errors import RuntimeFault
 from rheostat.machine.waits import wait_until
-from rheostat.runtime.channels.log.hold_file import HoldOrder
-from rheostat.runtime.channels.records.channel import Channel
+from rheostat.runtime.channels.hold_file import HoldOrder
+from rheostat.runtime.channels.port.channel import Channel
 from rheostat.runtime.channels.records.offset import Offset
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 from rheostat.runtime.plan.physical_plan import Instance
@@ -59,7 +59,7 @@ class Barriers:
     def drain(self, instances: Sequence[Instance]) -> None:
         """Waits until running instances have read everything in their input channels."""
         heads = {
-            (channel.path, instance.head): channel
+            (channel.address, instance.head): channel
             for instance in instances
             for channel in self._operations.blueprint.inputs_of(instance)
         }
@@ -83,7 +83,7 @@ class Barriers:
             counts = self._operations.channels.unread(channel, head)
             return ", ".join(f"{count} batches of {producer}" for producer, count in counts.items())
 
-        self._await(is_empty, lambda: f"{head} did not empty {channel.name}: {left()} are left")
+        self._await(is_empty, lambda: f"{head} did not empty {channel.spec.name}: {left()} are left")
 
     def _await_all(self, instances: Sequence[Instance], reached: Callable[[InstanceStatus], bool], what: str) -> None:
         names = {instance.name for instance in instances}

@@ -119,7 +119,7 @@ class ChangeExecutor:
         self._barriers.await_resting([one for instances in fragments for one in instances])
         for instances in fragments:
             stateful = any(self._blueprint.application.by_name[name].is_stateful for name in instances[0].operators)
-            timed = any(channel.event_time for channel in self._blueprint.outputs_of(instances[0]))
+            timed = any(channel.spec.event_time for channel in self._blueprint.outputs_of(instances[0]))
             if len(instances) > 1 and (stateful or joining or timed):
                 self._barriers.align(instances)
 

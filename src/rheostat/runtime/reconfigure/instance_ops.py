@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 from rheostat.errors import RuntimeFault
-from rheostat.runtime.channels.log.hold_file import HoldOrder, write_control
-from rheostat.runtime.channels.records.disk import Disk
+from rheostat.machine.disk import Disk
+from rheostat.runtime.channels.hold_file import HoldOrder, write_control
 from rheostat.runtime.channels.records.manifest import NEVER
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus
@@ -24,10 +24,10 @@ MOST_AT_ONCE = 2 * max(1, os.cpu_count() or 1)
 class InstanceOperations:
     """Starts, holds, stops and restarts the instances of a run."""
 
-    def __init__(self, run: RunNodes, disk: Disk, restarts: Restarts | None = None) -> None:
+    def __init__(self, run: RunNodes, disk: Disk, restarts: Restarts | None = None, term: int = 0) -> None:
         self._run, self._disk = run, disk
         self.failover = Failover(run)
-        self.channels = ChannelEnds(run, disk)
+        self.channels = ChannelEnds(run, term)
         self._restarts = restarts or Restarts()
         self._started: dict[str, Instance] = {}
         self._threads = ThreadPoolExecutor(MOST_AT_ONCE, "instances")
@@ -60,7 +60,7 @@ class InstanceOperations:
 
     def _opened(self, instance: Instance, frontier: int) -> InstanceSpec:
         epoch = self.channels.open_epoch(instance, frontier)
-        return self.blueprint.spec(instance, epoch.number, continues=epoch.continues)
+        return self.blueprint.spec(instance, epoch.number, continues=epoch.continues, term=epoch.term)
 
     def hold(self, instances: Iterable[Instance], *, starting: bool = False) -> None:
         """Orders instances to plan nothing new; with `starting`, only until they are released together."""
@@ -82,8 +82,8 @@ class InstanceOperations:
         def end(instance: Instance) -> None:
             node = self.failover.node_of(instance)
             node.stop(instance.name, gently=True)
-            epoch = self.channels.last_epoch(instance) or 1
-            node.settle(self.blueprint.spec(instance, epoch, continues=True))
+            epoch = self.channels.present_epoch(instance)
+            node.settle(self.blueprint.spec(instance, epoch.number, continues=True, term=epoch.term))
 
         self.in_parallel(end, list(instances))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rheostat.runtime.channels.records.channel import Channel
+from rheostat.runtime.channels.port.channel import Channel
 from rheostat.runtime.channels.records.offset import Offset, format_offset, join, merge, parse_offset, restrict
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint
 from rheostat.runtime.checkpoints.log_entries import NO_OFFSET
@@ -44,7 +44,7 @@ def read_offsets(blueprint: Blueprint, instance: Instance) -> list[Offset]:
 def _begin(instance: Instance, channel: Channel, number: int) -> Offset:
     if instance.start and instance.start[number]:
         return restrict(parse_offset(instance.start[number]), instance.groups)
-    return Offset.start(channel.name, instance.groups)
+    return Offset.start(channel.spec.name, instance.groups)
 
 
 def furthest(offsets: Sequence[Offset]) -> list[Offset]:
@@ -80,10 +80,10 @@ def starts_of(blueprint: Blueprint, instance: Instance, old: PhysicalPlan) -> tu
         if before:
             whole = merge([read_offsets(blueprint, one)[number] for one in before])
             starts.append(format_offset(restrict(whole, instance.groups)))
-        elif channel.name in old.parked:
-            starts.append(format_offset(restrict(parse_offset(old.parked[channel.name]), instance.groups)))
+        elif channel.spec.name in old.parked:
+            starts.append(format_offset(restrict(parse_offset(old.parked[channel.spec.name]), instance.groups)))
         else:
-            starts.append(format_offset(Offset.start(channel.name, instance.groups)))
+            starts.append(format_offset(Offset.start(channel.spec.name, instance.groups)))
     return tuple(starts)
 
 
@@ -95,8 +95,8 @@ def parked_offsets(blueprint: Blueprint, old: PhysicalPlan, new: PhysicalPlan) -
         readers = old.with_head(head)
         for number, channel in enumerate(blueprint.inputs_of(readers[0])):
             if head in heads:
-                parked.pop(channel.name, None)
+                parked.pop(channel.spec.name, None)
             else:
                 whole = merge([read_offsets(blueprint, reader)[number] for reader in readers])
-                parked[channel.name] = format_offset(whole)
+                parked[channel.spec.name] = format_offset(whole)
     return parked

@@ -16,6 +16,7 @@ import pyarrow as pa
 from rheostat.control.loop.migration import Event
 from rheostat.control.loop.ports import NODE_JOINED, NODE_LEFT, Done, Effect, Entry, Journal, Refused, RolledBack
 from rheostat.errors import NodeUnreachable, RheostatError
+from rheostat.machine.disk import Disk
 from rheostat.model.graph.application import Kind
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
@@ -26,7 +27,6 @@ from rheostat.model.observation import Sample, Subject
 from rheostat.model.quality.evaluation import overloaded_nodes
 from rheostat.model.quality.placed import Placed
 from rheostat.runtime.channels.observe.result_rows import read_results
-from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.metrics.collector import CollectorSettings, MetricsCollector
 from rheostat.runtime.metrics.stalls import Symptom
 from rheostat.runtime.nodes.node_port import NodePort
@@ -53,9 +53,8 @@ class Runtime:
         monitor: CollectorSettings | None = None,
     ) -> None:
         self.journal = journal
-        self._disk = Disk()
         self._run = RunNodes(blueprint, dict(nodes))
-        self._operations = InstanceOperations(self._run, self._disk)
+        self._operations = InstanceOperations(self._run, Disk(), term=journal.term)
         self._failover, self._barriers = self._operations.failover, Barriers(self._operations)
         self.monitor = MetricsCollector(blueprint, self._run.nodes, monitor, place=self._failover.place_of)
         self._throttle = SourceThrottle(self._operations)
@@ -86,7 +85,7 @@ class Runtime:
         if self._plan is None:
             if reasons := self._impossible(deployment):
                 raise ValueError("; ".join(reasons))
-            self.blueprint.create_channels(self._disk)
+            self.blueprint.create_channels()
             plan = physical_plan(self.blueprint.application, deployment, self.blueprint.settings.key_groups)
             self.journal.append(Entry("launch", time.time(), {"plan": plan.to_dict()}))
             self._plan = plan

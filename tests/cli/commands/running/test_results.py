@@ -11,10 +11,9 @@ from tests.simulation.scenes import CHAIN, SITES
 
 from rheostat.model.documents import write
 from rheostat.model.graph.application import RESULTS_SINK
-from rheostat.runtime.channels.log.producer import ProducedBatch
-from rheostat.runtime.channels.records.channel import Channel, create_channel
-from rheostat.runtime.channels.records.disk import Disk
-from rheostat.runtime.channels.records.segment import write_segment
+from rheostat.runtime.channels.channel_store import channel_at
+from rheostat.runtime.channels.port.channel import ProducedBatch
+from rheostat.runtime.channels.records.channel_spec import ChannelSpec
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
@@ -31,14 +30,16 @@ def run(rheostat, tmp_path, monkeypatch):
     (layout.root / "application.yaml").write_text(write(replace(CHAIN, operators=operators)))
     (layout.root / "infrastructure.yaml").write_text(write(SITES))
     SqliteJournal(layout.journal).close()
-    return create_channel(Channel(layout.results("sink"), "sink", 1), Disk())
+    channel = channel_at(str(layout.results("sink")), ChannelSpec("sink", 1))
+    channel.create()
+    return channel
 
 
 @pytest.fixture
 def received(run):
     producer = opened(run, "sink@a")
     for number, rows in enumerate((ROWS[:2], ROWS[2:])):
-        segment = write_segment(run.segments(producer.name, producer.epoch), pa.Table.from_pylist(rows), None, Disk())
+        segment = run.producers.stage(producer.name, producer.epoch, pa.Table.from_pylist(rows), None)
         producer.publish(ProducedBatch(number, [segment]), now_ms=number)
 
 

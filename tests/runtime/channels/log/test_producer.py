@@ -4,21 +4,18 @@ import pytest
 from tests.runtime.channels.world import Died, MortalDisk, Row, channel_at, opened, publish, rows_between, table_of
 
 from rheostat.errors import Fenced
-from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.log.producer import ProducedBatch, close_producer
+from rheostat.machine.disk import Disk
+from rheostat.runtime.channels.port.channel import ProducedBatch
 from rheostat.runtime.channels.reader.advance import advance
-from rheostat.runtime.channels.records.channel import Channel, create_channel
-from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.manifest import NEVER, ManifestKind
 from rheostat.runtime.channels.records.offset import Offset
-from rheostat.runtime.channels.records.segment import write_segment
 
 ROWS = [Row("p", 0, 1), Row("p", 1, 3), Row("p", 2, 1)]
 
 
 def everything(channel):
-    start = Offset.start("c", channel.all_groups)
-    return rows_between(channel, start, advance(DiskLog(channel), start), replicas=1)
+    start = Offset.start("c", channel.spec.all_groups)
+    return rows_between(channel, start, advance(channel.log(), start), replicas=1)
 
 
 def test_a_batch_is_published_once(tmp_path):
@@ -113,19 +110,19 @@ def test_sealing_and_closing_can_be_repeated(tmp_path):
     for _ in range(2):
         producer.close(0)
     producer.seal(0)
-    log = DiskLog(channel)
+    log = channel.log()
     assert [log.entry("p", 1, slot).kind for slot in range(2)] == [ManifestKind.SEAL, ManifestKind.CLOSE]
     assert log.entry("p", 1, 2) is None
 
 
 def test_closing_whoever_was_never_declared_does_nothing(tmp_path):
-    close_producer(channel_at(tmp_path), Disk(), "p", 0)
+    channel_at(tmp_path).producers.close("p", 0)
 
 
 def test_a_closed_producer_can_come_back(tmp_path):
     channel = channel_at(tmp_path)
     publish(channel, opened(channel, "p"), 0, ROWS)
-    close_producer(channel, Disk(), "p", 0)
+    channel.producers.close("p", 0)
     publish(channel, opened(channel, "p", 2), 1, [Row("p", 3, 0)])
     assert sorted(r.number for r in everything(channel)) == [0, 1, 2, 3]
 
@@ -140,7 +137,7 @@ def test_a_crash_at_any_step_loses_and_repeats_nothing(tmp_path):
             survived = True
         except Died:
             survived = False
-        epoch = 2 if DiskLog(channel).opening("p", 1) else 1
+        epoch = 2 if channel.log().opening("p", 1) else 1
         producer = opened(channel, "p", epoch)
         publish(channel, producer, 0, ROWS)
         publish(channel, producer, 1, [Row("p", 3, 0)])
@@ -153,8 +150,8 @@ def test_a_crash_at_any_step_loses_and_repeats_nothing(tmp_path):
 def test_a_segment_that_was_cleaned_too_early_is_noticed(tmp_path):
     channel = channel_at(tmp_path)
     producer = opened(channel, "p")
-    segment = write_segment(channel.segments("p", 1), table_of(ROWS), None, Disk())
-    (channel.segments("p", 1) / segment.name).unlink()
+    segment = channel.producers.stage("p", 1, table_of(ROWS), None)
+    (channel.folder.segments("p", 1) / segment.name).unlink()
     with pytest.raises(FileNotFoundError, match="cleaned away"):
         producer.publish(ProducedBatch(0, (segment,)), 0)
 
@@ -163,7 +160,7 @@ def test_a_channel_is_created_once_and_for_all(tmp_path):
     channel_at(tmp_path, 4)
     channel_at(tmp_path, 4)
     with pytest.raises(ValueError, match="holds another channel"):
-        create_channel(Channel(tmp_path, "c", 8), Disk())
+        channel_at(tmp_path, 8)
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden"])

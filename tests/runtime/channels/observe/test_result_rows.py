@@ -12,16 +12,14 @@ from pyarrow import csv, parquet
 from tests.runtime.channels.world import channel_at, opened
 
 from rheostat.errors import RuntimeFault
-from rheostat.runtime.channels.log.producer import ProducedBatch
 from rheostat.runtime.channels.observe.result_rows import last_rows, latest_rows, published, read_results
 from rheostat.runtime.channels.observe.results_file import common_schema, write_results
-from rheostat.runtime.channels.records.disk import Disk
-from rheostat.runtime.channels.records.segment import write_segment
+from rheostat.runtime.channels.port.channel import ProducedBatch
 
 
 def received(channel, producer, number, rows, schema):
     table = pa.Table.from_pylist(rows, schema=schema)
-    segment = write_segment(channel.segments(producer.name, producer.epoch), table, None, Disk())
+    segment = channel.producers.stage(producer.name, producer.epoch, table, None)
     producer.publish(ProducedBatch(number, [segment]), now_ms=number)
 
 

@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.runtime.channels.world import channel_at
 
-from rheostat.runtime.channels.log.hold_file import HoldOrder, write_control
+from rheostat.machine.disk import Disk
+from rheostat.runtime.channels.hold_file import HoldOrder, write_control
 from rheostat.runtime.channels.reader.batch_limit import FREE_ROWS, Admission
 from rheostat.runtime.channels.reader.channel_reader import ChannelReader, ReadSettings
-from rheostat.runtime.channels.records.channel import Channel, create_channel
-from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.offset import Offset
 
 WANTED = 5.0
@@ -84,8 +84,8 @@ def test_only_the_first_look_after_a_batch_ends_it():
 
 
 def test_whoever_is_waited_for_is_not_cut_short(tmp_path):
-    channel = create_channel(Channel(tmp_path / "c", "c", 2), Disk())
-    reader = ChannelReader(ReadSettings(channel, channel.all_groups, control=tmp_path / "control.json"), Disk())
-    assert not reader.is_limited()
-    write_control(tmp_path / "control.json", HoldOrder(limits=(Offset.start("c", channel.all_groups),)), Disk())
-    assert reader.is_limited()
+    channel = channel_at(tmp_path / "c", 2)
+    reader = ChannelReader(ReadSettings(channel, channel.spec.all_groups, control=tmp_path / "control.json"))
+    assert not reader.has_limit(reader.order())
+    write_control(tmp_path / "control.json", HoldOrder(limits=(Offset.start("c", channel.spec.all_groups),)), Disk())
+    assert reader.has_limit(reader.order())

@@ -3,8 +3,7 @@ import json
 import pytest
 from tests.runtime.channels.world import Row, channel_at, opened, table_of
 
-from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.log.producer import ProducedBatch
+from rheostat.runtime.channels.port.channel import ProducedBatch
 from rheostat.runtime.channels.reader.provenance import (
     FrontierRule,
     Provenance,
@@ -14,11 +13,9 @@ from rheostat.runtime.channels.reader.provenance import (
     local_path,
     taken_in,
 )
-from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.histogram import IngestHistogram
 from rheostat.runtime.channels.records.manifest import NEVER
 from rheostat.runtime.channels.records.offset import Cohort, Offset, Position, format_offset
-from rheostat.runtime.channels.records.segment import write_segment
 from rheostat.runtime.channels.writer.channel_writer import INGEST_NOW, ChannelWriter, WriteSettings
 from rheostat.runtime.channels.writer.outputs import Output
 
@@ -63,11 +60,11 @@ def test_ages_come_from_what_was_consumed_since_the_last_publication(tmp_path):
     channel = channel_at(tmp_path / "c")
     producer = opened(channel, "p")
     for number in range(4):
-        segment = write_segment(channel.segments("p", 1), table_of([Row("p", number, 0)]), None, Disk())
+        segment = channel.producers.stage("p", 1, table_of([Row("p", number, 0)]), None)
         producer.publish(ProducedBatch(number, (segment,), ingest=IngestHistogram.of([number])), 0)
     for batch, slot in enumerate([1, 2, 4]):
         note(tmp_path / "k", batch, 0, at(slot))
-    fragment = Provenance(FrontierRule.INPUT, 0, tmp_path / "k", (channel.path,))
+    fragment = Provenance(FrontierRule.INPUT, 0, tmp_path / "k", (channel.address,))
     assert ingest_of(fragment, 0, -1) == IngestHistogram.of([0])
     assert ingest_of(fragment, 2, 1) == IngestHistogram.of([2, 3])
     assert ingest_of(fragment, 2, 0) == IngestHistogram.of([1, 2, 3]), "batch 1 published nothing"
@@ -95,8 +92,8 @@ def test_a_writer_dates_the_rows_of_a_source_by_the_plan_of_their_batch(tmp_path
     channel = channel_at(tmp_path / "c")
     note(tmp_path / "k", 0, 0, planned_ms=7000)
     provenance = Provenance(FrontierRule.ROWS, checkpoint=tmp_path / "k")
-    writer = ChannelWriter(WriteSettings("p", 1, (Output(str(channel.path)),), provenance, INGEST_NOW), Disk())
+    writer = ChannelWriter(WriteSettings("p", 1, (Output(channel.address),), provenance, INGEST_NOW))
     writer.declare(0)
     written = writer.write(table_of([Row("p", 0, 0), Row("p", 1, 0)]).to_batches(), 0, 8000)
     writer.publish(0, [written], 9000)
-    assert DiskLog(channel).entry("p", 1, 0).ingest == IngestHistogram(1, {7000: 2})
+    assert channel.log().entry("p", 1, 0).ingest == IngestHistogram(1, {7000: 2})

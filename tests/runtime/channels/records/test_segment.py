@@ -2,17 +2,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.runtime.channels.world import Row, rows_in, table_of
+from tests.runtime.channels.world import Row, channel_at, opened, rows_in, table_of
 
+from rheostat.model.graph.application import Grouping
 from rheostat.runtime.channels.reader.batch_plan import _dealt
-from rheostat.runtime.channels.records.channel import Channel
-from rheostat.runtime.channels.records.disk import Disk
+from rheostat.runtime.channels.records.channel_spec import ChannelSpec
 from rheostat.runtime.channels.records.histogram import IngestHistogram
 from rheostat.runtime.channels.records.key_groups import EVERY
 from rheostat.runtime.channels.records.manifest import Manifest, ManifestKind, Segment
-from rheostat.runtime.channels.records.segment import KEY_GROUP, GroupRun, Strand, read_strands, write_segment
+from rheostat.runtime.channels.records.segment import KEY_GROUP, GroupRun, Strand, read_strands
 from rheostat.runtime.channels.writer.outputs import (
-    Grouping,
     Output,
     format_outputs,
     groups_of,
@@ -23,17 +22,21 @@ from rheostat.runtime.channels.writer.outputs import (
 
 def test_rows_of_a_group_are_neighbours_in_the_order_written(tmp_path):
     rows = [Row("p", number, group) for number, group in enumerate([3, 1, 3, 0, 1])]
-    segment = write_segment(tmp_path, table_of(rows), np.array([3, 1, 3, 0, 1]), Disk())
+    channel = channel_at(tmp_path)
+    opened(channel, "p")
+    segment = channel.producers.stage("p", 1, table_of(rows), np.array([3, 1, 3, 0, 1]))
     assert list(segment.places()) == [(0, 0, 1), (1, 1, 2), (3, 3, 2)]
-    run = GroupRun(str(tmp_path / segment.name), 1, 4, ((1, 2), (3, 2)))
-    (batch,) = read_strands([Strand((run,))], None, labelled=True)
+    run = GroupRun("p", 1, segment.name, 1, 4, ((1, 2), (3, 2)))
+    (batch,) = read_strands([Strand((run,))], channel.log().fetch, None, labelled=True)
     assert [row.number for row in rows_in([batch])] == [1, 4, 0, 2]
     assert batch.column(KEY_GROUP).to_pylist() == [1, 1, 3, 3]
 
 
 def test_no_rows_no_file(tmp_path):
-    assert write_segment(tmp_path, table_of([]), None, Disk()) is None
-    assert list(tmp_path.iterdir()) == []
+    channel = channel_at(tmp_path)
+    opened(channel, "p")
+    assert channel.producers.stage("p", 1, table_of([]), None) is None
+    assert list(channel.folder.segments("p", 1).iterdir()) == []
 
 
 @given(st.dictionaries(st.integers(0, 9), st.integers(1, 9), min_size=1), st.booleans())
@@ -53,7 +56,7 @@ def test_a_broadcast_row_counts_once_per_owner_and_travels_once():
 
 @given(st.integers(0, 300), st.integers(1, 64), st.integers(0, 1000))
 def test_a_shuffle_spreads_evenly_and_in_slices(rows, groups, turn):
-    channel = Channel(path=None, name="c", groups=groups)  # type: ignore[arg-type]
+    channel = ChannelSpec("c", groups)
     found = groups_of(table_of([Row("p", 0, 0)] * rows), Output("x"), channel, turn)
     counts = np.bincount(found, minlength=groups)
     assert counts.max() - counts.min() <= 1
@@ -61,13 +64,13 @@ def test_a_shuffle_spreads_evenly_and_in_slices(rows, groups, turn):
 
 
 def test_small_batches_of_a_shuffle_reach_all_groups():
-    channel = Channel(path=None, name="c", groups=4)  # type: ignore[arg-type]
+    channel = ChannelSpec("c", 4)
     reached = {int(groups_of(table_of([Row("p", 0, 0)]), Output("x"), channel, turn)[0]) for turn in range(4)}
     assert reached == {0, 1, 2, 3}
 
 
 def test_groups_the_channel_does_not_have_are_refused():
-    channel = Channel(path=None, name="c", groups=4)  # type: ignore[arg-type]
+    channel = ChannelSpec("c", 4)
     output = Output("x", Grouping.KEY, helper="group")
     assert groups_of(table_of([Row("p", 0, 3)]), output, channel, 0).tolist() == [3]
     with pytest.raises(ValueError, match="holds no key groups"):

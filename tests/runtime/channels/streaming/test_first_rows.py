@@ -7,8 +7,9 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 from pyspark.sql.types import LongType, StructType
 from tests.runtime.channels.world import Row, channel_at, opened, publish
 
-from rheostat.runtime.channels.log.hold_file import HoldOrder, write_control
-from rheostat.runtime.channels.records.disk import Disk
+from rheostat.machine.disk import Disk
+from rheostat.runtime.channels.hold_file import HoldOrder, write_control
+from rheostat.runtime.channels.log import disk_log
 from rheostat.runtime.channels.streaming import data_source
 from rheostat.runtime.channels.streaming.data_source import FIRST_ROWS_SECONDS, LOOK_SECONDS, StreamReader
 
@@ -37,6 +38,7 @@ class Clock:
 def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(data_source, "time", clock)
+    monkeypatch.setattr(disk_log, "time", clock)
     return clock
 
 
@@ -48,7 +50,7 @@ def channel(tmp_path):
 
 
 def reader_of(channel, **options):
-    return StreamReader({"path": str(channel.path), **options}, StructType().add("number", LongType()))
+    return StreamReader({"path": channel.address, **options}, StructType().add("number", LongType()))
 
 
 def some_rows(channel, rows=1):
@@ -135,7 +137,7 @@ def test_rows_of_another_input_are_enough(channel, clock, tmp_path):
     other = channel_at(tmp_path / "other")
     opened(other, "p@n1")
     clock.happens[4] = lambda: some_rows(other)
-    assert not first_batch(reader_of(channel, beside=json.dumps([str(other.path)])))
+    assert not first_batch(reader_of(channel, beside=json.dumps([other.address])))
     assert clock.looks == 4
 
 
@@ -143,7 +145,7 @@ def test_an_empty_batch_of_another_input_is_not(channel, clock, tmp_path):
     other = channel_at(tmp_path / "other")
     opened(other, "p@n1")
     clock.happens = {4: lambda: some_rows(other, 0), 6: lambda: some_rows(channel)}
-    assert first_batch(reader_of(channel, beside=json.dumps([str(other.path)])))
+    assert first_batch(reader_of(channel, beside=json.dumps([other.address])))
     assert clock.looks == 6
 
 

@@ -10,9 +10,9 @@ from rheostat.cli.session.running_application import AsJson, Directory, document
 from rheostat.cli.views.tables import plain_table
 from rheostat.model.graph.application import RESULTS_SINK, Application
 from rheostat.model.graph.flow_order import did_you_mean
+from rheostat.runtime.channels.channel_store import open_channel
 from rheostat.runtime.channels.observe.result_rows import ResultPart, last_rows, latest_rows, published
 from rheostat.runtime.channels.observe.results_file import SUFFIXES, common_schema, plain, write_results
-from rheostat.runtime.channels.records.channel import load_channel
 from rheostat.runtime.plan.run_paths import RunPaths
 
 app = typer.Typer(add_completion=False)
@@ -43,7 +43,7 @@ def results(
     if output is not None and output.suffix not in SUFFIXES:
         raise WrongUse(Complaint(f"{output} does not say what to write", f"let it end in {', '.join(SUFFIXES)}"))
     folder = RunPaths(place).results(name)
-    parts = published(load_channel(folder)) if folder.exists() else []
+    parts = published(open_channel(str(folder))) if folder.exists() else []
     columns = _columns(parts, latest_by or [])
     standing = latest_rows(parts, latest_by) if latest_by and parts else None
     count = sum(part.rows for part in parts) if standing is None else standing.num_rows

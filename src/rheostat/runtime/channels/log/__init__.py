@@ -1,4 +1,4 @@
-"""A channel as files on a shared disk: producers, consumers, cleaning.
+"""Implementations of the Channel port on one machine: a log of slots on disk and one in memory.
 
-It uses `records`.
+It uses `port` and `records`.
 """

@@ -1,62 +1,49 @@
-"""What can be read of a channel's log. Manifests never change, so a reader process reads each one once."""
+"""The log of a channel on disk. Manifests never change, so every view reads each one once."""
 
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from rheostat.runtime.channels.records.channel import Channel
-from rheostat.runtime.channels.records.channel_errors import Gone
-from rheostat.runtime.channels.records.disk import TEMPORARY
-from rheostat.runtime.channels.records.manifest import FOREVER, NEVER, Manifest, ManifestKind, Opening
+import pyarrow as pa
 
-FIRST_EPOCH = 1
-Place = tuple[int, int]
-"""Epoch and slot."""
+from rheostat.machine.disk import TEMPORARY, Disk
+from rheostat.runtime.channels.log.channel_folder import ChannelFolder
+from rheostat.runtime.channels.port.channel import Place
+from rheostat.runtime.channels.port.places import FIRST_EPOCH, log_ends
+from rheostat.runtime.channels.records.channel_spec import ChannelSpec
+from rheostat.runtime.channels.records.manifest import Manifest, Opening
+from rheostat.runtime.channels.records.segment import GroupRun
 
-
-class Log(Protocol):
-    """The log as a reader sees it: perhaps less than what is on the disk, if a slow network is emulated."""
-
-    @property
-    def channel(self) -> Channel:
-        """Whose log this is."""
-        ...
-
-    def producers(self) -> tuple[str, ...]:
-        """Every producer that was ever declared."""
-        ...
-
-    def opening(self, producer: str, epoch: int) -> Opening | None:
-        """How the epoch began, None if it has not."""
-        ...
-
-    def entry(self, producer: str, epoch: int, slot: int) -> Manifest | None:
-        """The manifest in a slot, None if there is none yet."""
-        ...
-
-    def begin(self, producer: str, epoch: int) -> int:
-        """First slot that was not cleaned away."""
-        ...
+LOOK_SECONDS = 0.05
+"""Time between two looks for new manifests: producers are other processes, perhaps on other nodes, and only the disk
+shows what they have published."""
 
 
 @dataclass
 class DiskLog:
-    """The log on the disk, with a memory of the manifests it has read."""
+    """The log on disk, with a memory of the manifests it has read."""
 
-    channel: Channel
+    folder: ChannelFolder
+    disk: Disk = field(default_factory=Disk)
     _entries: dict[tuple[str, int], dict[int, Manifest]] = field(default_factory=dict)
     _openings: dict[tuple[str, int], Opening] = field(default_factory=dict)
 
+    @property
+    def spec(self) -> ChannelSpec:
+        """Description of the channel."""
+        return self.folder.spec
+
     def producers(self) -> tuple[str, ...]:
         """Every producer that was ever declared."""
-        names = sorted(path.name for path in self.channel.producers().iterdir() if not path.name.startswith(TEMPORARY))
+        names = sorted(path.name for path in self.folder.producers().iterdir() if not path.name.startswith(TEMPORARY))
         return tuple(name for name in names if self.opening(name, FIRST_EPOCH) is not None)
 
     def opening(self, producer: str, epoch: int) -> Opening | None:
-        """How the epoch began, None if it has not."""
+        """The opening of an epoch, None if it was not opened."""
         known = self._openings.get((producer, epoch))
         if known is None:
             try:
-                known = Opening.from_bytes(self.channel.opened(producer, epoch).read_bytes())
+                known = Opening.from_bytes(self.folder.opened(producer, epoch).read_bytes())
             except FileNotFoundError:
                 return None
             self._openings[producer, epoch] = known
@@ -68,7 +55,7 @@ class DiskLog:
         found = known.get(slot)
         if found is None and slot >= 0:
             try:
-                found = Manifest.from_bytes(self.channel.slot(producer, epoch, slot).read_bytes())
+                found = Manifest.from_bytes(self.folder.slot(producer, epoch, slot).read_bytes())
             except FileNotFoundError:
                 return None
             known[slot] = found
@@ -77,73 +64,52 @@ class DiskLog:
     def begin(self, producer: str, epoch: int) -> int:
         """First slot that was not cleaned away."""
         try:
-            return int(self.channel.begin(producer, epoch).read_bytes() or b"0")
+            return int(self.folder.begin(producer, epoch).read_bytes() or b"0")
         except FileNotFoundError:
             return 0
 
     def slots(self, producer: str, epoch: int) -> list[int]:
-        """All slots on the disk, by listing the folder: for the few who must not read every manifest."""
-        names = (path.name for path in self.channel.epoch(producer, epoch).iterdir())
+        """Every slot on disk, by listing the folder."""
+        names = (path.name for path in self.folder.epoch(producer, epoch).iterdir())
         return sorted(int(name[:-5]) for name in names if name.endswith(".json") and name[:-5].isdigit())
 
+    def wait(self, ends: Mapping[str, Place], seconds: float) -> bool:
+        """Waits until the log has grown beyond these ends, at most so long; says whether it has."""
+        deadline = time.monotonic() + seconds
+        while log_ends(self) == ends:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(left, LOOK_SECONDS))
+        return True
+
+    def fetch(self, runs: Iterable[GroupRun]) -> Iterator[pa.RecordBatch]:
+        """Rows of every run. Segments are mapped, so only the pages of these rows are read."""
+        mapped: dict[tuple[str, int, str], pa.RecordBatch] = {}
+        for run in runs:
+            place = (run.producer, run.epoch, run.segment)
+            if place not in mapped:
+                with pa.memory_map(str(self.folder.segments(run.producer, run.epoch) / run.segment)) as source:
+                    mapped[place] = pa.ipc.open_file(source).get_batch(0)
+            yield mapped[place].slice(run.first, run.rows)
+
     def forget_before(self, producer: str, epoch: int, slot: int) -> None:
-        """Drops manifests nobody here will ask for again, so that memory does not grow with time."""
+        """Drops manifests that will not be asked for again, so that memory does not grow with time."""
         for key in [key for key in self._entries if key[0] == producer and key[1] < epoch]:
             del self._entries[key]
         kept = self._entries.get((producer, epoch), {})
         for old in [old for old in kept if old < slot]:
             del kept[old]
 
+    def declare(self, producer: str, epoch: int, opening: Opening) -> bool:
+        """Opens an epoch by an exclusive link; says whether it was not open yet."""
+        self.disk.make_folder(self.folder.segments(producer, epoch))
+        return self.disk.publish(self.folder.opened(producer, epoch), opening.to_bytes())
 
-def last_epoch(log: Log, producer: str, start: int = FIRST_EPOCH) -> int | None:
-    """The newest epoch of a producer, None if it has none. Epochs are dense."""
-    if log.opening(producer, start) is None:
-        return None
-    epoch = start
-    while log.opening(producer, epoch + 1) is not None:
-        epoch += 1
-    return epoch
+    def take(self, producer: str, epoch: int, slot: int, manifest: Manifest) -> bool:
+        """Puts a manifest into a slot by an exclusive link; says whether the slot was free."""
+        return self.disk.publish(self.folder.slot(producer, epoch, slot), manifest.to_bytes())
 
-
-def next_slot(log: Log, producer: str, epoch: int, start: int = 0) -> int:
-    """The first free slot of an epoch. Slots are dense, so probing forward from what is known finds it."""
-    slot = max(start, log.begin(producer, epoch))
-    while log.entry(producer, epoch, slot) is not None:
-        slot += 1
-    return slot
-
-
-def has_rows(log: Log) -> bool:
-    """Whether there is, or was, anything to read: where something was cleaned away, or written again, there was."""
-    for producer in log.producers():
-        if log.begin(producer, FIRST_EPOCH) or log.opening(producer, FIRST_EPOCH + 1) is not None:
-            return True
-        slots = range(next_slot(log, producer, FIRST_EPOCH))
-        if any((found := log.entry(producer, FIRST_EPOCH, slot)) is not None and found.rows for slot in slots):
-            return True
-    return False
-
-
-def is_over(log: Log, producer: str, epoch: int, slot: int) -> bool:
-    """Whether an epoch ends before this slot."""
-    last = log.entry(producer, epoch, slot - 1)
-    return last is not None and last.kind is not ManifestKind.BATCH
-
-
-def frontier_at(log: Log, producer: str, epoch: int, slot: int) -> int:
-    """What a producer promises about everything from this slot on."""
-    last = log.entry(producer, epoch, slot - 1)
-    if last is not None and last.kind is not ManifestKind.CLOSE:
-        return last.frontier
-    opening = log.opening(producer, epoch + 1 if last is not None else epoch)
-    if opening is not None:
-        return opening.frontier
-    return FOREVER if last is not None else NEVER
-
-
-def required(log: Log, producer: str, epoch: int, slot: int) -> Manifest:
-    """The manifest in a slot that must be there."""
-    found = log.entry(producer, epoch, slot)
-    if found is None:
-        raise Gone(log.channel.name, f"{producer}/{epoch}/{slot}")
-    return found
+    def has_segment(self, producer: str, epoch: int, segment: str) -> bool:
+        """Whether a segment is on disk."""
+        return (self.folder.segments(producer, epoch) / segment).exists()

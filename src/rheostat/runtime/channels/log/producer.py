@@ -1,48 +1,28 @@
-"""How a producer writes: one manifest per batch, exactly once, and never after its epoch was sealed.
+"""Producer protocol: one manifest per batch, exactly once, and never after its epoch was sealed.
 
-A slot is taken by an exclusive link. Sealing takes a slot like a batch does, so a zombie of an old epoch and the one
-who fences it off compete for the same name: either the batch is in the log before the seal, or it never is.
+A slot is taken atomically. Sealing takes a slot like a batch does, so a zombie of an old epoch and the instance that
+fences it off compete for the same slot: either the batch is in the log before the seal, or it never is.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rheostat.errors import Fenced
-from rheostat.runtime.channels.log.disk_log import FIRST_EPOCH, DiskLog, is_over, last_epoch, next_slot
-from rheostat.runtime.channels.records.channel import Channel
-from rheostat.runtime.channels.records.disk import Disk
-from rheostat.runtime.channels.records.histogram import IngestHistogram
-from rheostat.runtime.channels.records.manifest import NEVER, Manifest, ManifestKind, Opening, Segment
+from rheostat.runtime.channels.log.slot_log import SlotLog
+from rheostat.runtime.channels.port.channel import EpochClaim, ProducedBatch
+from rheostat.runtime.channels.port.places import FIRST_EPOCH, is_over, last_epoch, next_slot
+from rheostat.runtime.channels.records.manifest import Manifest, ManifestKind, Opening
 
 
-@dataclass(frozen=True, slots=True)
-class ProducedBatch:
-    """What a batch of a producer amounts to, before it is published."""
+class SlotProducer:
+    """One epoch of one producer. Made by `open_epoch`, so the epoch is declared and the older ones are sealed."""
 
-    number: int
-    """Batch id of the query."""
-    segments: Sequence[Segment] = ()
-    frontier: int = NEVER
-    """What the producer may promise after this batch; it never falls, whatever is said here."""
-    earliest: int | None = None
-    latest: int | None = None
-    ingest: IngestHistogram = IngestHistogram()
-
-
-class Producer:
-    """One epoch of one producer. Made by `open_producer`, so the epoch is declared and the older ones are sealed."""
-
-    def __init__(self, log: DiskLog, disk: Disk, producer: str, epoch: int) -> None:
-        self._log, self._disk, self.name, self.epoch = log, disk, producer, epoch
+    def __init__(self, log: SlotLog, producer: str, epoch: int) -> None:
+        self._log, self.name, self.epoch = log, producer, epoch
         # Slots are dense: a listing gives the end at once, however many manifests there are.
         self._slot = max(log.slots(producer, epoch), default=log.begin(producer, epoch))
 
     def publish(self, batch: ProducedBatch, now_ms: int) -> bool:
-        """Publishes the batch; says whether anything was published.
-
-        Nothing is, if the batch was published before (a replay) or if it has neither rows nor a new frontier.
-        Raises Fenced if the epoch was sealed meanwhile.
-        """
+        """Publishes the batch; says whether anything was published. Raises Fenced if the epoch was sealed."""
         while True:
             slot, last_batch, frontier = self._end()
             if batch.number <= last_batch:
@@ -53,7 +33,7 @@ class Producer:
             if not manifest.segments and manifest.frontier <= frontier:
                 return False
             self._check_segments(manifest)
-            if self._take(slot, manifest):
+            if self._log.take(self.name, self.epoch, slot, manifest):
                 return True
 
     def seal(self, now_ms: int) -> None:
@@ -61,7 +41,7 @@ class Producer:
         self._finish(ManifestKind.SEAL, now_ms)
 
     def close(self, now_ms: int) -> None:
-        """Ends the epoch and declares the producer gone for good: it no longer holds back anybody's event time."""
+        """Ends the epoch and declares the producer gone for good: consumers no longer wait for its event time."""
         self._finish(ManifestKind.CLOSE, now_ms)
 
     def last_batch(self) -> int:
@@ -69,7 +49,7 @@ class Producer:
         return self._end()[1]
 
     def frontier(self) -> int:
-        """What the producer has promised so far."""
+        """Event time the producer has promised so far."""
         return self._end()[2]
 
     def _finish(self, kind: ManifestKind, now_ms: int) -> None:
@@ -78,7 +58,7 @@ class Producer:
             last = self._log.entry(self.name, self.epoch, slot - 1)
             if last is not None and (last.kind is ManifestKind.CLOSE or last.kind is kind):
                 return
-            if self._take(slot, Manifest(kind, last_batch, now_ms, frontier)):
+            if self._log.take(self.name, self.epoch, slot, Manifest(kind, last_batch, now_ms, frontier)):
                 return
 
     def _end(self) -> tuple[int, int, int]:
@@ -93,57 +73,47 @@ class Producer:
             raise ValueError(f"epoch {self.epoch} of {self.name} was never opened")
         return self._slot, opening.after_batch, opening.frontier
 
-    def _take(self, slot: int, manifest: Manifest) -> bool:
-        return self._disk.publish(self._log.channel.slot(self.name, self.epoch, slot), manifest.to_bytes())
-
     def _check_segments(self, manifest: Manifest) -> None:
-        folder = self._log.channel.segments(self.name, self.epoch)
         for segment in manifest.segments:
-            if not (folder / segment.name).exists():
+            if not self._log.has_segment(self.name, self.epoch, segment.name):
                 raise FileNotFoundError(f"segment {segment.name} was cleaned away before batch {manifest.batch} ended")
 
 
-def open_producer(
-    log: DiskLog,
-    disk: Disk,
-    producer: str,
-    epoch: int,
-    *,
-    continues: bool = True,
-    frontier: int = NEVER,
-    now_ms: int = 0,
-) -> Producer:
-    """Declares an epoch of a producer and seals the one before. Idempotent.
-
-    From here on consumers wait for this producer's event time. `continues` says that the batch ids go on where the
-    epoch before ended (the same checkpoint): then batches that are in the log already are not written again.
-    `frontier` is what is promised before the first batch. Raises Fenced if there is a newer epoch.
-    """
-    if log.opening(producer, epoch) is not None and log.opening(producer, epoch + 1) is None:
-        return Producer(log, disk, producer, epoch)
-    newest = last_epoch(log, producer) or FIRST_EPOCH - 1
-    if epoch < newest:
-        raise Fenced(producer, epoch)
-    if epoch > newest + 1:
-        raise ValueError(f"epochs are dense: {producer} is at {newest}, cannot open {epoch}")
-    if epoch == newest + 1:
-        opening = Opening(-1, frontier)
-        if newest >= FIRST_EPOCH:
-            old = Producer(log, disk, producer, newest)
-            old.seal(now_ms)
-            promised = old.frontier()
-            opening = Opening(old.last_batch() if continues else -1, max(frontier, promised))
-        disk.make_folder(log.channel.segments(producer, epoch))
-        disk.publish(log.channel.opened(producer, epoch), opening.to_bytes())
-    return Producer(log, disk, producer, epoch)
+def open_epoch(log: SlotLog, claim: EpochClaim, now_ms: int) -> SlotProducer:
+    """Declares an epoch of a producer and seals the one before, as `ChannelProducers.open` promises."""
+    name, epoch = claim.producer, claim.epoch
+    if log.opening(name, epoch) is None or log.opening(name, epoch + 1) is not None:
+        newest = last_epoch(log, name) or FIRST_EPOCH - 1
+        if epoch < newest:
+            raise Fenced(name, epoch)
+        if epoch > newest + 1:
+            raise ValueError(f"epochs are dense: {name} is at {newest}, cannot open {epoch}")
+        if epoch == newest + 1:
+            log.declare(name, epoch, _opening_after(log, claim, newest, now_ms))
+    opened = log.opening(name, epoch)
+    if opened is None or opened.term != claim.term:
+        raise Fenced(name, epoch)
+    return SlotProducer(log, name, epoch)
 
 
-def close_producer(channel: Channel, disk: Disk, producer: str, now_ms: int) -> None:
-    """Closes whatever epoch of the producer is the newest; does nothing if it was never declared."""
-    log = DiskLog(channel)
+def close_newest(log: SlotLog, producer: str, now_ms: int) -> None:
+    """Closes the newest epoch of a producer; does nothing if it was never declared."""
     epoch = last_epoch(log, producer)
     if epoch is not None:
-        Producer(log, disk, producer, epoch).close(now_ms)
+        SlotProducer(log, producer, epoch).close(now_ms)
+
+
+def _opening_after(log: SlotLog, claim: EpochClaim, newest: int, now_ms: int) -> Opening:
+    """The opening of the next epoch, the newest one sealed. Raises Fenced if a later term has opened that."""
+    before = log.opening(claim.producer, newest)
+    if before is None:
+        return Opening(-1, claim.frontier, claim.term)
+    if before.term > claim.term:
+        raise Fenced(claim.producer, claim.epoch)
+    old = SlotProducer(log, claim.producer, newest)
+    old.seal(now_ms)
+    after = old.last_batch() if claim.continues else -1
+    return Opening(after, max(claim.frontier, old.frontier()), claim.term)
 
 
 def _manifest_of(batch: ProducedBatch, promised: int, now_ms: int) -> Manifest:

@@ -1,4 +1,4 @@
-"""Backlogs and results, read without taking part.
+"""Views of channels for probes and results, which take no part in reading.
 
-It uses `records` and `log`.
+It uses `port` and `records`.
 """

@@ -1,47 +1,50 @@
-"""What the exact sink has received: a channel that is read in the order of publication, and never cleaned."""
+"""Rows that the results sink has received: a channel read in the order of publication, and never cleaned."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 
-from rheostat.runtime.channels.log.disk_log import DiskLog, last_epoch
-from rheostat.runtime.channels.records.channel import Channel
+from rheostat.runtime.channels.port.channel import Channel, ChannelLog
+from rheostat.runtime.channels.port.places import last_epoch
 from rheostat.runtime.channels.records.manifest import ManifestKind
+from rheostat.runtime.channels.records.segment import GroupRun
 
 
 @dataclass(frozen=True)
 class ResultPart:
-    """A file of results, as it was published."""
+    """A segment of results, as it was published."""
 
-    path: Path
-    rows: int
+    log: ChannelLog
+    place: GroupRun
     published_ms: int
 
+    @property
+    def rows(self) -> int:
+        """Number of its rows."""
+        return self.place.rows
+
     def read(self) -> pa.Table:
-        """Its rows, which stay where they are on disk until they are looked at."""
-        with pa.memory_map(str(self.path)) as file, pa.ipc.open_file(file) as segment:
-            return segment.read_all()
+        """Its rows. On disk they are mapped: only what is looked at is read."""
+        return pa.Table.from_batches(list(self.log.fetch([self.place])))
 
     def schema(self) -> pa.Schema:
         """Its columns."""
-        with pa.memory_map(str(self.path)) as file, pa.ipc.open_file(file) as segment:
-            return segment.schema
+        return self.read().schema
 
 
 def published(channel: Channel) -> list[ResultPart]:
-    """All parts in the order of publication; what is not published yet, or never was, is not among them."""
-    log = DiskLog(channel)
+    """All parts in the order of publication."""
+    log = channel.log()
     found = []
     for producer in log.producers():
         for epoch in range(1, (last_epoch(log, producer) or 0) + 1):
             for slot in log.slots(producer, epoch):
                 manifest = log.entry(producer, epoch, slot)
                 if manifest is not None and manifest.kind is ManifestKind.BATCH:
-                    folder = channel.segments(producer, epoch)
-                    at_ms = manifest.published_ms
-                    parts = [ResultPart(folder / one.name, sum(one.rows.values()), at_ms) for one in manifest.segments]
+                    counts = [(one.name, sum(one.rows.values())) for one in manifest.segments]
+                    runs = [GroupRun(producer, epoch, name, 0, rows, ()) for name, rows in counts]
+                    parts = [ResultPart(log, run, manifest.published_ms) for run in runs]
                     found.append((manifest.published_ms, producer, epoch, slot, parts))
     found.sort(key=lambda batch: batch[:4])
     return [part for *_, parts in found for part in parts]
@@ -71,12 +74,12 @@ def last_rows(parts: Sequence[ResultPart], rows: int) -> pa.Table:
 
 
 def latest_rows(parts: Sequence[ResultPart], columns: Sequence[str]) -> pa.Table:
-    """The last row of every value of the columns: what stands, where later rows replace earlier ones."""
+    """The last row of every value of the columns, for sinks where later rows replace earlier ones."""
     return together([*_latest(parts, columns)][::-1])
 
 
 def _latest(parts: Sequence[ResultPart], columns: Sequence[str]) -> Iterator[pa.Table]:
-    """From the end, so that only values are remembered and not rows."""
+    """Parts from the end, so that only values are remembered and not rows."""
     known: set[str] = set()
     for part in reversed(parts):
         table = part.read()

@@ -1,4 +1,4 @@
-"""Results as one file that other programs read: Parquet, CSV or lines of JSON."""
+"""Export of results as one file that other programs read: Parquet, CSV or lines of JSON."""
 
 import json
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""Where a reader's next batch ends, and what its rows were made from.
+"""Reading of a channel by one instance: the end of the next batch, its plan, progress and holds.
 
-It uses `records` and `log`.
+It uses `port`, `records`, the hold file and the store of channels.
 """

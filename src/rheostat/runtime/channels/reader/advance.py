@@ -1,8 +1,8 @@
-"""How far a reader may go: the next offset, given what is in the log.
+"""Choice of the next offset of a reader: how far it may go, given what is in the log.
 
 Without event time: everything that is there, oldest publication first, up to the wanted number of rows.
 
-With event time, the rows of several producers are mixed so that Spark's watermark drops nobody's. Two rules:
+With event time, the rows of several producers are mixed so that Spark's watermark drops no rows. Two rules:
 
 1. Only the producer with the least frontier is looked at further; the others are ahead of it already, nothing of theirs
    could be handed over. So what waits here is about one manifest per producer, whatever was paused for how long.
@@ -19,14 +19,15 @@ Differs from releasing whole manifests: two manifests whose times overlap can ne
 
 from dataclasses import dataclass, replace
 
-from rheostat.runtime.channels.log.disk_log import FIRST_EPOCH, Log, frontier_at, is_over, required
+from rheostat.runtime.channels.port.channel import ManifestLog
+from rheostat.runtime.channels.port.places import FIRST_EPOCH, frontier_at, is_over, required
 from rheostat.runtime.channels.records.channel_errors import Gone
 from rheostat.runtime.channels.records.key_groups import Groups
 from rheostat.runtime.channels.records.manifest import FOREVER, NEVER, Manifest
 from rheostat.runtime.channels.records.offset import At, Cohort, Offset, Position
 
 
-def advance(log: Log, start: Offset, max_rows: int | None = None) -> Offset:
+def advance(log: ManifestLog, start: Offset, max_rows: int | None = None) -> Offset:
     """The offset after the next batch: `start` itself if there is nothing new.
 
     At least one manifest is taken if there is one, and no further one once `max_rows` is reached.
@@ -57,9 +58,9 @@ class _Step:
 class _Walk:
     """One cohort on its way through the log."""
 
-    def __init__(self, log: Log, groups: Groups, at: At, producers: tuple[str, ...]) -> None:
+    def __init__(self, log: ManifestLog, groups: Groups, at: At, producers: tuple[str, ...]) -> None:
         self.groups = groups
-        self._log, self._timed = log, log.channel.event_time is not None
+        self._log, self._timed = log, log.spec.event_time is not None
         self._start = at
         self._places = {name: at.get(name) or self._newcomer(name) for name in {*producers, *at}}
         self._frontiers = {name: self._frontier_of(name) for name in self._places}
@@ -95,13 +96,13 @@ class _Walk:
         return step.manifest.rows_for(self.groups)
 
     def positions(self) -> dict[str, Position]:
-        """Where every producer is; one of which nothing was taken is left out, as it is in the start."""
+        """Position of every producer; one of which nothing was taken is left out, as it is in the start."""
         return {
             name: place for name, place in self._places.items() if name in self._start or place != self._newcomer(name)
         }
 
     def frontier(self) -> int:
-        """What may be promised about the rest of the input."""
+        """The event time that may be promised about the rest of the input."""
         if not self._frontiers:
             return NEVER
         return min(self._frontier_of(name) for name in self._places)
@@ -114,7 +115,7 @@ class _Walk:
         return frontier_at(self._log, name, place.epoch, place.seen)
 
     def _choose(self) -> None:
-        """Event time: who is least, if he has something. Else: what was published first."""
+        """Chooses the next step. With event time: that of the least producer, if any; else the oldest publication."""
         for name in self._places:
             if name not in self._ahead:
                 self._ahead[name] = self._look_ahead(name)
@@ -137,12 +138,12 @@ class _Walk:
             found = self._log.entry(name, epoch, slot)
         if found is None:
             if slot < self._log.begin(name, epoch):
-                raise Gone(self._log.channel.name, f"{name}/{epoch}/{slot}")
+                raise Gone(self._log.spec.name, f"{name}/{epoch}/{slot}")
             return None
         return _Step(found.published_ms, name, epoch, slot, found)
 
     def _rank(self, name: str) -> int:
-        """Who is behind. A producer whose epoch ended with rows still back waits for the others, not they for it."""
+        """Rank of a producer: the least is read next. One whose ended epoch has rows back waits for the others."""
         place = self._places[name]
         if place.cut is not None and is_over(self._log, name, place.epoch, place.seen):
             waiting = range(place.done, place.seen)
@@ -150,7 +151,7 @@ class _Walk:
         return self._frontiers[name]
 
     def _settle(self) -> None:
-        """Cuts every producer where the least of the others is and counts the slots that are all handed over."""
+        """Cuts every producer at the least frontier of the others and counts the slots that are all handed over."""
         if not self._places:
             return
         reached = {name: max(self._rank(name), self._frontiers[name]) for name in self._places}
@@ -161,7 +162,7 @@ class _Walk:
         self._cut(least, min(others[0][1] if others else FOREVER, self._earliest_back(least, at_least)))
 
     def _earliest_back(self, least: str, reached: int) -> int:
-        """No row that stays back of the other producers is earlier than this."""
+        """Least event time of the rows that stay back of the other producers."""
         back = [
             required(self._log, name, other.epoch, slot).earliest
             for name, other in self._places.items()

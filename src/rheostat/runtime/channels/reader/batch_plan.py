@@ -1,4 +1,4 @@
-"""Which rows lie between two offsets, and how they are dealt out to the replicas of an instance.
+"""Plan of a batch: the rows between two offsets, dealt out to the replicas of an instance.
 
 The answer depends on the two offsets alone, so a batch that Spark repeats gets the same rows. All rows of a key group
 go to one partition: their order survives, and what a partition writes next keeps it.
@@ -6,9 +6,9 @@ go to one partition: their order survives, and what a partition writes next keep
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-from rheostat.runtime.channels.log.disk_log import FIRST_EPOCH, Log, is_over, required
+from rheostat.runtime.channels.port.channel import ManifestLog
+from rheostat.runtime.channels.port.places import FIRST_EPOCH, is_over, required
 from rheostat.runtime.channels.records.histogram import IngestHistogram
 from rheostat.runtime.channels.records.key_groups import EVERY, Groups
 from rheostat.runtime.channels.records.manifest import Manifest
@@ -32,7 +32,7 @@ class SlotStretch:
     to_cut: int | None = None
 
 
-def partitions(log: Log, start: Offset, end: Offset, replicas: int) -> list[list[Strand]]:
+def partitions(log: ManifestLog, start: Offset, end: Offset, replicas: int) -> list[list[Strand]]:
     """The rows between two offsets in at most `replicas` parts of about equal size; no part is empty."""
     found = [stretch for stretch in stretches_between(log, start, end) if any(m.segments for _, m in stretch.slots)]
     # Oldest first: where a key has moved from one producer to another, the old one had published all of it before.
@@ -45,20 +45,20 @@ def partitions(log: Log, start: Offset, end: Offset, replicas: int) -> list[list
                 if rows := manifest.rows_by_group.get(group, 0) + everywhere:
                     weights[group] = weights.get(group, 0) + rows
     parts = [
-        [strand for stretch in stretches for strand in _strands(log, stretch, groups)]
+        [strand for stretch in stretches for strand in _strands(stretch, groups)]
         for groups in _dealt(weights, replicas)
     ]
     return [part for part in parts if part]
 
 
-def stretches_between(log: Log, start: Offset, end: Offset) -> Iterator[SlotStretch]:
-    """What lies between two offsets, producer by producer, epoch by epoch."""
+def stretches_between(log: ManifestLog, start: Offset, end: Offset) -> Iterator[SlotStretch]:
+    """Slots between two offsets, producer by producer, epoch by epoch."""
     for groups, before, after in side_by_side(start, end):
         for producer in sorted(after):
             yield from _stretches_of(log, producer, groups, before, after)
 
 
-def ingest_histogram(log: Log, start: Offset, end: Offset) -> IngestHistogram:
+def ingest_histogram(log: ManifestLog, start: Offset, end: Offset) -> IngestHistogram:
     """Ingest times of what lies between two offsets. Whole manifests: the share of other owners' groups is in it too.
 
     What was cleaned meanwhile is left out: a measurement is not worth keeping data for.
@@ -80,7 +80,7 @@ def ingest_histogram(log: Log, start: Offset, end: Offset) -> IngestHistogram:
     return IngestHistogram.merged(found.values())
 
 
-def _stretches_of(log: Log, producer: str, groups: Groups, before: At, after: At) -> Iterator[SlotStretch]:
+def _stretches_of(log: ManifestLog, producer: str, groups: Groups, before: At, after: At) -> Iterator[SlotStretch]:
     stop = after[producer]
     start = before.get(producer) or Position.at(FIRST_EPOCH, log.begin(producer, FIRST_EPOCH))
     if start == stop:
@@ -102,18 +102,17 @@ def _stretches_of(log: Log, producer: str, groups: Groups, before: At, after: At
             )
 
 
-def _slots(log: Log, producer: str, epoch: int, first: int, stop: int | None) -> Iterator[tuple[int, Manifest]]:
+def _slots(log: ManifestLog, producer: str, epoch: int, first: int, stop: int | None) -> Iterator[tuple[int, Manifest]]:
     slot = first
     while slot < stop if stop is not None else not is_over(log, producer, epoch, slot):
         yield slot, required(log, producer, epoch, slot)
         slot += 1
 
 
-def _strands(log: Log, stretch: SlotStretch, groups: Groups) -> Iterator[Strand]:
-    folder = log.channel.segments(stretch.producer, stretch.epoch)
+def _strands(stretch: SlotStretch, groups: Groups) -> Iterator[Strand]:
     owned = groups & stretch.groups
     if stretch.from_cut is None and stretch.to_cut is None:
-        runs = [run for _, manifest in stretch.slots for run in _runs(folder, manifest, owned)]
+        runs = [run for _, manifest in stretch.slots for run in _runs(stretch, manifest, owned)]
         if runs:
             yield Strand(tuple(runs))
         return
@@ -122,7 +121,7 @@ def _strands(log: Log, stretch: SlotStretch, groups: Groups) -> Iterator[Strand]
         found = [
             (number, run)
             for number, (_, manifest) in enumerate(stretch.slots)
-            for run in _runs(folder, manifest, alone)
+            for run in _runs(stretch, manifest, alone)
         ]
         if found:
             first = stretch.slots[0][0]
@@ -136,21 +135,21 @@ def _strands(log: Log, stretch: SlotStretch, groups: Groups) -> Iterator[Strand]
             )
 
 
-def _runs(folder: Path, manifest: Manifest, groups: Groups) -> Iterator[GroupRun]:
+def _runs(stretch: SlotStretch, manifest: Manifest, groups: Groups) -> Iterator[GroupRun]:
     """The rows of these groups in a manifest, neighbours joined; a broadcast row once per group."""
     for segment in manifest.segments:
-        path = str(folder / segment.name)
+        place = (stretch.producer, stretch.epoch, segment.name)
         current: GroupRun | None = None
         for group, first, rows in segment.places():
             if group == EVERY:
-                yield from (GroupRun(path, first, rows, ((owner, rows),)) for owner in sorted(groups))
+                yield from (GroupRun(*place, first, rows, ((owner, rows),)) for owner in sorted(groups))
             elif group in groups:
                 if current is not None and current.first + current.rows == first:
-                    current = GroupRun(path, current.first, current.rows + rows, (*current.labels, (group, rows)))
+                    current = GroupRun(*place, current.first, current.rows + rows, (*current.labels, (group, rows)))
                     continue
                 if current is not None:
                     yield current
-                current = GroupRun(path, first, rows, ((group, rows),))
+                current = GroupRun(*place, first, rows, ((group, rows),))
         if current is not None:
             yield current
 

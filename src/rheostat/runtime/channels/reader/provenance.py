@@ -1,4 +1,4 @@
-"""What a batch was made from, and so what its producer may promise: the age of the rows and how far event time is.
+"""Provenance of a batch: its input, the age of its rows, the event time its producer may promise.
 
 Spark writes the input offsets of a batch into its checkpoint before it runs, so at commit the writer finds there what
 the batch consumed. Format: a version line, a line of metadata (with the watermark), one line per source.
@@ -11,16 +11,15 @@ from enum import StrEnum
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-from rheostat.runtime.channels.log.disk_log import DiskLog
+from rheostat.runtime.channels.channel_store import open_channel
 from rheostat.runtime.channels.reader.batch_plan import ingest_histogram
-from rheostat.runtime.channels.records.channel import load_channel
 from rheostat.runtime.channels.records.histogram import IngestHistogram
 from rheostat.runtime.channels.records.manifest import FOREVER, NEVER
 from rheostat.runtime.channels.records.offset import Offset, parse_offset, restrict
 
 
 class FrontierRule(StrEnum):
-    """From what a producer knows how far event time has come."""
+    """Sources of the event time that a producer may promise."""
 
     ROWS = "rows"
     """A source: the greatest event time so far, minus its disorder."""
@@ -32,18 +31,18 @@ class FrontierRule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a writer looks."""
+    """Settings of a writer that tell it where its batches come from."""
 
     rule: FrontierRule = FrontierRule.ROWS
     disorder_us: int = 0
     """How much earlier than promised by the rule a later row may be, microseconds."""
     checkpoint: Path | None = None
     """Checkpoint of the query."""
-    inputs: tuple[Path, ...] = ()
-    """Channels the query reads."""
+    inputs: tuple[str, ...] = ()
+    """Addresses of the channels the query reads."""
 
     def __post_init__(self) -> None:
-        """Refuses rules that have nothing to look at."""
+        """Rejects rules without the checkpoint they need."""
         if self.rule is not FrontierRule.ROWS and self.checkpoint is None:
             raise ValueError(f"the rule {self.rule.value} needs the checkpoint of the query")
         if self.disorder_us < 0:
@@ -52,11 +51,11 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What Spark noted about the input of a batch."""
+    """Note of Spark about the input of a batch."""
 
     watermark_us: int
     planned_ms: int
-    """When the batch was planned, wall time: it holds what had arrived by then."""
+    """Wall time at which the batch was planned: it holds what had arrived by then."""
     offsets: tuple[Offset, ...]
     """Those of channels, in the order of the query's sources."""
 
@@ -76,7 +75,7 @@ def intake_of(checkpoint: Path, batch: int) -> Intake | None:
 
 
 def frontier_after(provenance: Provenance, batch: int, latest: int | None) -> int:
-    """What the producer may promise after a batch whose greatest event time is `latest`."""
+    """The event time that the producer may promise after a batch whose greatest event time is `latest`."""
     if provenance.rule is FrontierRule.ROWS:
         known = NEVER if latest is None else latest
     else:
@@ -97,7 +96,7 @@ def ingest_of(provenance: Provenance, batch: int, after: int) -> IngestHistogram
     now, before = intake_of(provenance.checkpoint, batch), intake_of(provenance.checkpoint, after)
     if now is None:
         return IngestHistogram()
-    logs = {log.channel.name: log for log in (DiskLog(load_channel(path)) for path in provenance.inputs)}
+    logs = {log.spec.name: log for log in (open_channel(address).log() for address in provenance.inputs)}
     earlier = before.offsets if before is not None else ()
     parts = []
     for index, end in enumerate(now.offsets):
@@ -119,7 +118,7 @@ def local_path(place: str) -> Path:
 
 
 def _start_of(earlier: Sequence[Offset], index: int, end: Offset) -> Offset:
-    """Where the range that ends at `end` began: at the same source's offset before, if it is about the same groups."""
+    """Start of the range that ends at `end`: the same source's offset before, if it is about the same groups."""
     if index < len(earlier) and earlier[index].channel == end.channel and end.groups <= earlier[index].groups:
         return restrict(earlier[index], end.groups)
     return Offset.start(end.channel, end.groups)

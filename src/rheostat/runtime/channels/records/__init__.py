@@ -1,4 +1,4 @@
-"""What is written in a channel: key groups, offsets, manifests, segments, and the ways to the disk.
+"""Plain values of channels: key groups, offsets, manifests, segments and strands.
 
 It uses no other room of `channels`.
 """

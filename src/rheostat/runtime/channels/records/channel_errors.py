@@ -1,4 +1,4 @@
-"""What can be wrong with a channel, besides a producer being fenced off (`rheostat.errors.Fenced`)."""
+"""Errors of channels, besides a producer being fenced off (`rheostat.errors.Fenced`)."""
 
 from rheostat.errors import RuntimeFault
 
@@ -12,6 +12,17 @@ class Gone(RuntimeFault):
 
     def __str__(self) -> str:
         return f"channel {self.channel} no longer holds {self.place}: it was consumed and cleaned"
+
+
+class NoChannel(RuntimeFault):
+    """There is no channel at an address."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.address = address
+
+    def __str__(self) -> str:
+        return f"there is no channel at {self.address}"
 
 
 class WrongGroups(RuntimeFault):

@@ -1,4 +1,4 @@
-"""What a producer says about a batch: which rows of which key group are where, and how far event time has come.
+"""Manifests: the record of a published batch, with the place of its rows by key group and the event time reached.
 
 Event times are microseconds since 1970. A *frontier* is a promise: whatever comes later has this event time or a
 later one.
@@ -22,13 +22,13 @@ FOREVER = 2**63 - 1
 
 
 class ManifestKind(StrEnum):
-    """What a slot of the log holds."""
+    """Kinds of slots of the log."""
 
     BATCH = "batch"
     SEAL = "seal"
-    """The last slot of an epoch: whoever still writes in it is fenced off."""
+    """The last slot of an epoch: a writer that still uses the epoch is fenced off."""
     CLOSE = "close"
-    """The producer is gone for good and holds nobody back."""
+    """The producer is gone for good: consumers no longer wait for its event time."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Segment:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Segment":
-        """What `to_document` wrote."""
+        """The segment that `to_document` wrote."""
         groups = sorted(parse_groups(document["groups"])) or [EVERY]
         return cls(document["name"], document["bytes"], dict(zip(groups, document["rows"], strict=True)))
 
@@ -122,7 +122,7 @@ class Manifest:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "Manifest":
-        """What `to_bytes` wrote."""
+        """The manifest that `to_bytes` wrote."""
         document = json.loads(content)
         document["kind"] = ManifestKind(document["kind"])
         document["segments"] = tuple(Segment.from_document(part) for part in document["segments"])
@@ -132,18 +132,20 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What is known of an epoch before its first batch."""
+    """The facts about an epoch that hold before its first batch."""
 
     after_batch: int
     """Batches up to this id were published in earlier epochs: repeating them does nothing."""
     frontier: int
-    """What the producer promises before it has written anything."""
+    """Event time that the producer promises before it has written anything."""
+    term: int = 0
+    """Term of the owner of the run that opened the epoch; 0 in files that were written before terms existed."""
 
     def to_bytes(self) -> bytes:
         """As stored."""
-        return json.dumps({"after_batch": self.after_batch, "frontier": self.frontier}).encode()
+        return json.dumps({"after_batch": self.after_batch, "frontier": self.frontier, "term": self.term}).encode()
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "Opening":
-        """What `to_bytes` wrote."""
+        """The opening that `to_bytes` wrote."""
         return cls(**json.loads(content))

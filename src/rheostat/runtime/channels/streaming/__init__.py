@@ -1,4 +1,4 @@
-"""Channels as source and sink of Structured Streaming.
+"""Channels as source and sink of Spark's Structured Streaming.
 
-It uses every other room of `channels` but `observe`, and `spark`.
+It uses every other room of `channels` but `observe`, and `runtime.spark`.
 """

@@ -1,4 +1,4 @@
-"""The same writer for queries in update mode, which Spark does not let write to a Python data source: by foreachBatch.
+"""Writer for queries in update mode, by foreachBatch: Spark does not let them write to a Python data source.
 
 The rows of a batch are stored by its tasks, what they wrote comes back as one small row per task, and the batch is
 published here, in the driver. Replaying a batch does nothing, as always. Storing is part of the query, so that it is
@@ -15,12 +15,11 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.histogram import IngestHistogram
 from rheostat.runtime.channels.records.manifest import Segment
 from rheostat.runtime.channels.streaming.options import writing_of
 from rheostat.runtime.channels.writer.channel_writer import ChannelWriter, TaskOutput, TaskResult
-from rheostat.runtime.spark.task import batch_of
+from rheostat.runtime.spark.task import turn_of
 
 _RESULT = "result string"
 
@@ -32,17 +31,15 @@ Wrote = Callable[[int, int], None]
 def into_channels(frame: DataFrame, options: Mapping[str, str], wrote: Wrote) -> DataStreamWriter:
     """A query that writes the frame to the channels the options say."""
     own = dict(options)
-    ChannelWriter(writing_of(own), Disk()).declare(_now_ms())
+    ChannelWriter(writing_of(own)).declare(_now_ms())
 
     def store(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        task = TaskContext.get()
-        turn = batch_of(task) + (task.partitionId() if task is not None else 0)
-        result = ChannelWriter(writing_of(own), Disk()).write(batches, turn, _now_ms())
+        result = ChannelWriter(writing_of(own)).write(batches, turn_of(TaskContext.get()), _now_ms())
         yield pa.RecordBatch.from_pydict({"result": [json.dumps(_document(result))]})
 
     def publish(stored: DataFrame, batch: int) -> None:
         results = [_result(json.loads(row["result"])) for row in stored.collect()]
-        ChannelWriter(writing_of(own), Disk()).publish(batch, results, _now_ms())
+        ChannelWriter(writing_of(own)).publish(batch, results, _now_ms())
         wrote(batch, sum(result.rows for result in results))
 
     return frame.mapInArrow(store, _RESULT).writeStream.foreachBatch(publish)

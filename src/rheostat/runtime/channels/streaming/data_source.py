@@ -24,26 +24,28 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from rheostat.runtime.channels.channel_store import open_channel
+from rheostat.runtime.channels.hold_file import HoldOrder
 from rheostat.runtime.channels.reader.batch_limit import Admission
 from rheostat.runtime.channels.reader.channel_reader import ChannelReader
-from rheostat.runtime.channels.records.channel import load_channel
-from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.manifest import FOREVER, NEVER
 from rheostat.runtime.channels.records.offset import Offset, parse_offset
 from rheostat.runtime.channels.records.segment import KEY_GROUP, Strand, read_strands
 from rheostat.runtime.channels.streaming.options import reading_of, writing_of
 from rheostat.runtime.channels.writer.channel_writer import ChannelWriter, TaskResult
 from rheostat.runtime.spark import data_sources
+from rheostat.runtime.spark.task import turn_of
 
 FORMAT = "rheostat"
 """Name of the source and the sink: `spark.readStream.format(FORMAT)`."""
 ROWS_PER_ARROW_BATCH = 20_000
 FIRST_ROWS_SECONDS = 10.0
-"""So long a query that has never had a batch waits for its first rows. Spark plans a first batch as soon as a Python
+"""Time that a query that has never had a batch waits for its first rows. Spark plans a first batch as soon as a Python
 source has told its latest offset, with or without rows: half a second of a starting application's work for every query,
 just when all of them start."""
 LOOK_SECONDS = 0.05
-"""So often it looks meanwhile. Producers are other processes, perhaps on other nodes: only the disk tells of them."""
+"""Time after which a waiting reader looks at its orders again; new rows end the wait at once where the channel can
+tell of them."""
 TICK = "__tick"
 """Column of a row that is no data: it carries how far event time has come, for the sake of the watermark.
 
@@ -68,7 +70,7 @@ class ChannelSource(DataSource):
 
     def schema(self) -> str:
         """Columns of the channel, if it was created with them."""
-        schema = load_channel(self.options["path"]).schema
+        schema = open_channel(self.options["path"]).spec.schema
         if schema is None:
             raise ValueError(f"channel {self.options['path']} was created without a schema: give one to the reader")
         return schema
@@ -86,7 +88,7 @@ class ChannelSource(DataSource):
 
 @dataclass
 class ReadPart(InputPartition):
-    """What one task reads."""
+    """The rows that one task reads."""
 
     strands: Sequence[Strand]
     tick: int | None = None
@@ -101,14 +103,14 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._max_rows = int(options["max_rows_per_batch"]) if "max_rows_per_batch" in options else None
         self._admission = Admission(float(options["batch_seconds"])) if "batch_seconds" in options else None
         self._schema = schema
-        self._reader = ChannelReader(self._reading, Disk())
+        self._reader = ChannelReader(self._reading)
         self._bounded = False
         self._end: Offset | None = None
         self._waits_until = time.monotonic() + FIRST_ROWS_SECONDS
         self._is_first = False
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
-        """Where a query without a checkpoint begins."""
+        """The offset at which a query without a checkpoint begins."""
         self._is_first = True
         return self._reader.first_offset().to_document()
 
@@ -117,33 +119,46 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadAllAvailable() if self._max_rows is None else ReadMaxRows(self._max_rows)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
-        """From now on only what is there when the first batch is planned."""
+        """Bounds the reader to what is there when the first batch is planned."""
         self._bounded = True
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802 - Spark's name
-        """Where the next batch ends. The very same document if nothing is to be done: Spark compares texts."""
+        """The offset at which the next batch ends; the same document if there is none, since Spark compares texts."""
         here = parse_offset(start)
-        end = self._next(here, limit)
-        while end == here and self._may_wait():
-            time.sleep(LOOK_SECONDS)
-            end = self._next(here, limit)
+        while True:
+            ends = self._reader.ends() if self._is_first and not self._bounded else {}
+            order = self._reader.order()
+            end = self._next(here, limit, order)
+            if end != here or not self._may_wait():
+                break
+            self._reader.wait(ends, LOOK_SECONDS)
         self._is_first = False
         return start if end == here else end.to_document()
 
     def _may_wait(self) -> bool:
         first = self._is_first and not self._bounded and time.monotonic() < self._waits_until
-        return first and self._reader.may_wait()
+        return first and self._reader.may_wait(self._reader.order())
 
-    def _next(self, here: Offset, limit: ReadLimit) -> Offset:
+    def _next(self, here: Offset, limit: ReadLimit, order: HoldOrder) -> Offset:
+        now_ms = _now_ms()
+        # Spark plans a batch only when the one before is committed, but calls `commit` only when it plans the next one:
+        # an idle reader would seem to lag for ever and a producer would wait for it for ever.
+        self._commit(here, now_ms)
+        if order.hold:
+            self._reader.acknowledge_hold(order)
         max_rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
-        if not self._reader.is_limited():
+        if not self._reader.has_limit(order):
             max_rows = _least(max_rows, self._admitted(here))
         if self._bounded and self._end is None:
             self._end = self._reader.head(here)
-        end = self._reader.next_offset(here, max_rows, _now_ms())
+        end = self._reader.next_offset(here, max_rows, now_ms, order)
         if self._end is not None and end != here:
             end = self._reader.bounded(here, end, self._end)
         return end
+
+    def _commit(self, offset: Offset, now_ms: int) -> None:
+        self._reader.commit_progress(offset, now_ms)
+        self._reader.clean_if_due(now_ms)
 
     def _admitted(self, here: Offset) -> int | None:
         if self._admission is None:
@@ -169,22 +184,23 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         wanted = to_arrow_schema(self._schema, timezone="UTC")
         if not isinstance(partition, ReadPart):
             return
-        strands = partition.strands
+        strands, channel = partition.strands, self._reading.channel
         if partition.tick is not None:
-            yield _tick(wanted, self._reading.channel.event_time, partition.tick)
-        pieces = read_strands(strands, self._reading.channel.event_time, labelled=KEY_GROUP in wanted.names)
+            yield _tick(wanted, channel.spec.event_time, partition.tick)
+        fetch = channel.log().fetch
+        pieces = read_strands(strands, fetch, channel.spec.event_time, labelled=KEY_GROUP in wanted.names)
         fitted = [_fitted(piece, wanted) for piece in pieces]
         if fitted:
             yield from pa.Table.from_batches(fitted).combine_chunks().to_batches(ROWS_PER_ARROW_BATCH)
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Everything before is done."""
-        self._reader.done_with(parse_offset(end), _now_ms())
+        """Commits that everything before the offset is done."""
+        self._commit(parse_offset(end), _now_ms())
 
 
 @dataclass
 class Message(WriterCommitMessage):
-    """What a task tells the end of the batch."""
+    """The result of a task, on its way to the end of the batch."""
 
     result: TaskResult
 
@@ -197,15 +213,11 @@ class StreamWriter(DataSourceStreamArrowWriter):
 
     def writer(self) -> ChannelWriter:
         """The writer that does the work; made anew in every process."""
-        return ChannelWriter(writing_of(self._options), Disk())
+        return ChannelWriter(writing_of(self._options))
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Message:
         """Stores the rows of a task."""
-        task = TaskContext.get()
-        turn = 0
-        if task is not None:
-            turn = int(task.getLocalProperty("streaming.sql.batchId") or 0) + task.partitionId()
-        return Message(self.writer().write(iterator, turn, _now_ms()))
+        return Message(self.writer().write(iterator, turn_of(TaskContext.get()), _now_ms()))
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name
         """Publishes a batch."""
@@ -220,7 +232,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
 
 
 def _fitted(rows: pa.RecordBatch, wanted: pa.Schema) -> pa.RecordBatch:
-    """The columns Spark asked for, in its order and types: another session may have another time zone."""
+    """The rows with the columns Spark asked for, in its order and types: sessions may differ in their time zone."""
     if TICK in wanted.names:
         rows = rows.append_column(TICK, pa.nulls(rows.num_rows, pa.bool_()))
     rows = rows.select(wanted.names)
@@ -234,7 +246,7 @@ def _fitted(rows: pa.RecordBatch, wanted: pa.Schema) -> pa.RecordBatch:
 
 
 def _tick(wanted: pa.Schema, event_time: str | None, at: int) -> pa.RecordBatch:
-    """One row of nothing but the event time and the mark that it is no data."""
+    """A row with nothing but the event time and the mark that it is no data."""
     arrays = []
     for field in wanted:
         if field.name == TICK:
@@ -248,7 +260,7 @@ def _tick(wanted: pa.Schema, event_time: str | None, at: int) -> pa.RecordBatch:
 
 
 def _anything(kind: pa.DataType) -> Any:
-    """Some value of a type that is no null."""
+    """A value of a type that is no null."""
     if pa.types.is_struct(kind):
         return {field.name: _anything(field.type) for field in kind}
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):

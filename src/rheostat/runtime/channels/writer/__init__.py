@@ -1,4 +1,4 @@
-"""Rows of tasks stored, and batches published.
+"""Writing of channels by one query: rows of tasks staged, batches published.
 
-It uses `records`, `log` and `reader`.
+It uses `port`, `records`, `reader` and the store of channels.
 """

@@ -1,19 +1,16 @@
-"""What a writer does with the rows of a task and with the end of a batch. Pure of Spark; time is given."""
+"""Writer of a query: stages the rows of a task and publishes a batch. Free of Spark; time is given."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 
-from rheostat.runtime.channels.log.disk_log import DiskLog
-from rheostat.runtime.channels.log.producer import ProducedBatch, Producer, open_producer
+from rheostat.runtime.channels.channel_store import open_channel
+from rheostat.runtime.channels.port.channel import Channel, ChannelProducer, EpochClaim, ProducedBatch
 from rheostat.runtime.channels.reader.provenance import Provenance, frontier_after, ingest_of, taken_in
-from rheostat.runtime.channels.records.channel import Channel, load_channel
-from rheostat.runtime.channels.records.disk import Disk
 from rheostat.runtime.channels.records.histogram import IngestHistogram
 from rheostat.runtime.channels.records.manifest import NEVER, Segment
-from rheostat.runtime.channels.records.segment import event_times, write_segment
+from rheostat.runtime.channels.records.segment import event_times
 from rheostat.runtime.channels.writer.outputs import Output, groups_of, stored_columns
 
 INGEST_NOW = "now"
@@ -22,21 +19,23 @@ INGEST_INPUTS = "inputs"
 
 @dataclass(frozen=True, slots=True)
 class WriteSettings:
-    """How a query writes its channels."""
+    """Settings of a query that writes channels."""
 
     producer: str
     epoch: int
     outputs: tuple[Output, ...]
     provenance: Provenance
     ingest: str = INGEST_INPUTS
-    """Where ingest times come from: the inputs' manifests, "now" (when the batch was planned), or a column."""
+    """Source of ingest times: the inputs' manifests, "now" (when the batch was planned), or a column."""
     continues: bool = True
     """Batch ids go on where the epoch before ended."""
+    term: int = 0
+    """Term of the owner of the run that started the query."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskOutput:
-    """What one task wrote into one channel."""
+    """The rows that one task wrote into one channel."""
 
     segment: Segment | None = None
     earliest: int | None = None
@@ -45,7 +44,7 @@ class TaskOutput:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """What one task wrote, by output, and how old it was."""
+    """The rows that one task wrote, by output, and their ages."""
 
     written: tuple[TaskOutput, ...]
     ingest: IngestHistogram
@@ -60,9 +59,9 @@ class TaskResult:
 class ChannelWriter:
     """Writes rows in tasks and publishes them when all tasks of a batch are done."""
 
-    def __init__(self, writing: WriteSettings, disk: Disk) -> None:
-        self._writing, self._disk = writing, disk
-        self._channels = tuple(load_channel(output.path) for output in writing.outputs)
+    def __init__(self, writing: WriteSettings) -> None:
+        self._writing = writing
+        self._channels = tuple(open_channel(output.path) for output in writing.outputs)
 
     def declare(self, now_ms: int) -> None:
         """Opens the epoch in every channel, so that consumers wait for this producer. Raises Fenced if it is over."""
@@ -70,7 +69,7 @@ class ChannelWriter:
             self._open(channel, now_ms)
 
     def write(self, batches: Iterable[pa.RecordBatch], turn: int, now_ms: int) -> TaskResult:
-        """Stores the rows of one task durably; nobody sees them yet."""
+        """Stages the rows of one task durably; readers do not see them yet."""
         kept = [batch for batch in batches if batch.num_rows]
         if not kept:
             return TaskResult(tuple(TaskOutput() for _ in self._channels), IngestHistogram())
@@ -78,8 +77,9 @@ class ChannelWriter:
         rows = table.select(stored_columns(table.column_names, self._writing.outputs))
         written = []
         for output, channel in zip(self._writing.outputs, self._channels, strict=True):
-            segment = write_segment(self._folder(channel), rows, groups_of(table, output, channel, turn), self._disk)
-            written.append(TaskOutput(segment, *_time_range(rows, channel.event_time)))
+            groups = groups_of(table, output, channel.spec, turn)
+            segment = channel.producers.stage(self._writing.producer, self._writing.epoch, rows, groups)
+            written.append(TaskOutput(segment, *_time_range(rows, channel.spec.event_time)))
         return TaskResult(tuple(written), self._ages(rows, now_ms))
 
     def publish(self, batch: int, results: Sequence[TaskResult], now_ms: int) -> int:
@@ -110,14 +110,10 @@ class ChannelWriter:
             )
         return published
 
-    def _open(self, channel: Channel, now_ms: int) -> Producer:
+    def _open(self, channel: Channel, now_ms: int) -> ChannelProducer:
         writing = self._writing
-        return open_producer(
-            DiskLog(channel), self._disk, writing.producer, writing.epoch, continues=writing.continues, now_ms=now_ms
-        )
-
-    def _folder(self, channel: Channel) -> Path:
-        return channel.segments(self._writing.producer, self._writing.epoch)
+        claim = EpochClaim(writing.producer, writing.epoch, writing.term, writing.continues)
+        return channel.producers.open(claim, now_ms)
 
     def _ages(self, rows: pa.Table, now_ms: int) -> IngestHistogram:
         if self._writing.ingest == INGEST_INPUTS:

@@ -1,32 +1,18 @@
-"""Where the rows of a query go: the channels it writes to and how each row finds its key group."""
+"""Outputs of a query: the channels it writes to and the key group of every row."""
 
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from rheostat.runtime.channels.records.channel import Channel
+from rheostat.model.graph.application import Grouping
+from rheostat.runtime.channels.records.channel_spec import ChannelSpec
 
 HELPER = "__key_group_"
 """Beginning of the names of columns that carry key groups from Spark to the writer; they are not stored."""
-
-
-class Grouping(StrEnum):
-    """Which replica of the next operator gets a row."""
-
-    KEY = "key"
-    """The one that owns the key's group."""
-    SHUFFLE = "shuffle"
-    """Any; all get about the same number."""
-    BROADCAST = "broadcast"
-    """All, once per key group."""
-    SINGLE = "single"
-    """Always the same one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +20,7 @@ class Output:
     """One channel a query writes to."""
 
     path: str
+    """Address of the channel."""
     grouping: Grouping = Grouping.SHUFFLE
     key: tuple[str, ...] = ()
     """Columns that are hashed to the key group."""
@@ -41,7 +28,7 @@ class Output:
     """Column that holds the key group already, instead of a key."""
 
     def __post_init__(self) -> None:
-        """Refuses a key where none is used and the other way round."""
+        """Rejects a key where none is used and the other way round."""
         if (self.grouping is Grouping.KEY) != bool(self.key or self.helper):
             raise ValueError(f"a key (or a column with the group) belongs to the grouping key, and only to it: {self}")
 
@@ -56,7 +43,7 @@ def format_outputs(outputs: Iterable[Output]) -> str:
 
 
 def parse_outputs(text: str) -> tuple[Output, ...]:
-    """What `format_outputs` wrote."""
+    """The outputs that `format_outputs` wrote."""
     return tuple(
         Output(part["path"], Grouping(part["grouping"]), tuple(part["key"]), part["helper"])
         for part in json.loads(text)
@@ -69,7 +56,7 @@ def stored_columns(names: Sequence[str], outputs: Iterable[Output]) -> list[str]
     return [name for name in names if not name.startswith(HELPER) and name not in helpers]
 
 
-def groups_of(table: pa.Table, output: Output, channel: Channel, turn: int) -> npt.NDArray[np.int64] | None:
+def groups_of(table: pa.Table, output: Output, channel: ChannelSpec, turn: int) -> npt.NDArray[np.int64] | None:
     """The key group of every row, None if all groups get it.
 
     `turn` (of the batch and the task) says with which group a shuffle begins: small batches spread over all groups too.
@@ -87,8 +74,3 @@ def groups_of(table: pa.Table, output: Output, channel: Channel, turn: int) -> n
     if column.null_count or (count and not (groups.min() >= 0 and groups.max() < channel.groups)):
         raise ValueError(f"column {output.column(channel.groups)} holds no key groups of {channel.name}")
     return np.asarray(groups, dtype=np.int64)
-
-
-def place_of(output: Output) -> Path:
-    """Directory of the output's channel."""
-    return Path(output.path)

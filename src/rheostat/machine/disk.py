@@ -1,6 +1,6 @@
-"""The few ways in which a channel touches the disk, and what each one leaves behind when the machine dies.
+"""Durable writing of files: the few steps that channels and hold files consist of.
 
-Every step passes through `step`, so that a test can die before any of them; nothing else in the channel writes files.
+Every step passes through `step`, so that a test can die before any of them.
 """
 
 import os
@@ -17,7 +17,7 @@ class Disk:
     def publish(self, path: Path, content: bytes) -> bool:
         """Creates the file durably unless the name is taken; says whether it did.
 
-        The link is the one atomic step: of several who want the same name exactly one gets it.
+        The link is the one atomic step: of several that want the same name exactly one gets it.
         """
         if path.exists():
             return False

@@ -1,4 +1,4 @@
-"""A wide-area network on one machine: manifests become visible later than they are published.
+"""Emulation of a wide-area network on one machine: manifests become visible later than they are published.
 
 A manifest arrives when the link has carried everything published before it, then its own bytes, then the delay has
 passed. The link of a producer is the one from its node, the part of its name after "@".
@@ -7,8 +7,8 @@ passed. The link of a producer is the one from its node, the part of its name af
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rheostat.runtime.channels.log.disk_log import Log
-from rheostat.runtime.channels.records.channel import Channel
+from rheostat.runtime.channels.port.channel import ManifestLog
+from rheostat.runtime.channels.records.channel_spec import ChannelSpec
 from rheostat.runtime.channels.records.key_groups import Groups
 from rheostat.runtime.channels.records.manifest import Manifest, Opening
 from rheostat.runtime.channels.records.offset import Offset
@@ -16,14 +16,14 @@ from rheostat.runtime.channels.records.offset import Offset
 
 @dataclass(frozen=True, slots=True)
 class EmulatedLink:
-    """What lies between a producer's node and this reader."""
+    """The link between a producer's node and this reader."""
 
     delay_ms: float = 0.0
     bytes_per_second: float | None = None
     """None: as fast as the disk."""
 
     def __post_init__(self) -> None:
-        """Refuses links that carry nothing or into the past."""
+        """Rejects negative delays and bandwidths that carry nothing."""
         if self.delay_ms < 0 or (self.bytes_per_second is not None and self.bytes_per_second <= 0):
             raise ValueError(f"a delay is not negative and a bandwidth positive, got {self}")
 
@@ -41,11 +41,11 @@ def node_of(name: str) -> str:
 class Delayed:
     """A log seen through links. Time is given: call `at` before reading."""
 
-    log: Log
+    log: ManifestLog
     links: Mapping[str, EmulatedLink]
     """By node; a node that is missing is near."""
     groups: Groups
-    """What this reader owns: only its share of the bytes travels."""
+    """Key groups this reader owns: only its share of the bytes travels."""
     _now_ms: float = 0.0
     _free_ms: dict[str, float] = field(default_factory=dict)
     _arrived: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -53,9 +53,9 @@ class Delayed:
     _travelling: dict[tuple[str, int, int], float] = field(default_factory=dict)
 
     @property
-    def channel(self) -> Channel:
-        """Whose log this is."""
-        return self.log.channel
+    def spec(self) -> ChannelSpec:
+        """Description of the channel."""
+        return self.log.spec
 
     def at(self, now_ms: float, start: Offset) -> "Delayed":
         """The log as seen at this time by a reader that has come to `start`: what it has seen has arrived."""
@@ -70,7 +70,7 @@ class Delayed:
         return self.log.producers()
 
     def opening(self, producer: str, epoch: int) -> Opening | None:
-        """How the epoch began, None if it has not."""
+        """The opening of an epoch, None if it was not opened."""
         return self.log.opening(producer, epoch)
 
     def begin(self, producer: str, epoch: int) -> int:

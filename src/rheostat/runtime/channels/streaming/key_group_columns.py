@@ -1,12 +1,13 @@
-"""Key groups computed by Spark, where hashing is fast and the same for every producer."""
+"""Columns of key groups, computed by Spark: hashing is fast there and the same for every producer."""
 
 from collections.abc import Iterable
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
-from rheostat.runtime.channels.records.channel import load_channel
-from rheostat.runtime.channels.writer.outputs import Grouping, Output
+from rheostat.model.graph.application import Grouping
+from rheostat.runtime.channels.channel_store import open_channel
+from rheostat.runtime.channels.writer.outputs import Output
 
 
 def key_group(key: Iterable[str], groups: int) -> Column:
@@ -19,6 +20,6 @@ def routed(frame: DataFrame, outputs: Iterable[Output]) -> DataFrame:
     columns = {}
     for output in outputs:
         if output.grouping is Grouping.KEY and output.helper is None:
-            groups = load_channel(output.path).groups
+            groups = open_channel(output.path).spec.groups
             columns[output.column(groups)] = key_group(output.key, groups)
     return frame.withColumns(columns) if columns else frame

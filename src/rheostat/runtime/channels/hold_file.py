@@ -1,4 +1,4 @@
-"""How a running instance is told to stand still or to stop exactly at an offset: a file it reads before every batch."""
+"""Hold orders of an instance: stand still, or stop exactly at an offset. The instance reads them before every batch."""
 
 import json
 from collections.abc import Sequence
@@ -6,30 +6,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from rheostat.runtime.channels.records.disk import Disk
+from rheostat.machine.disk import Disk
 from rheostat.runtime.channels.records.offset import Offset, parse_offset
 
 
 @dataclass(frozen=True, slots=True)
 class HoldOrder:
-    """What a reader may do. The default is: whatever it wants."""
+    """An order to the readers of an instance. The default lets them go on."""
 
     hold: bool = False
-    """Plan nothing new."""
+    """Plan no new batch."""
     limits: tuple[Offset, ...] = ()
     """Go exactly there and not beyond, by channel; a query with several inputs has one each."""
     token: str = ""
-    """Which order this is: an instance says of a hold that it has seen it, see `acknowledge`."""
+    """Identity of the order: an instance acknowledges the hold it has seen, see `acknowledge`."""
     starting: bool = False
-    """Held only until all the others are up: nobody waits for it to come to rest."""
+    """Held only until all the others are up: no step of a change waits for it to come to rest."""
 
     def limit_of(self, channel: str) -> Offset | None:
-        """Where a channel's reader ends, None if it does not."""
+        """The offset at which a channel's reader stops, None if it goes on."""
         return next((limit for limit in self.limits if limit.channel == channel), None)
 
 
 def read_control(path: Path | None) -> HoldOrder:
-    """What the file says; no file says nothing."""
+    """The order in a file; the default order if there is no file."""
     if path is None:
         return HoldOrder()
     try:
@@ -41,7 +41,7 @@ def read_control(path: Path | None) -> HoldOrder:
 
 
 def write_control(path: Path, control: HoldOrder, disk: Disk) -> None:
-    """Tells the instance; it obeys from its next batch on. It survives a crash, as protocols build on it."""
+    """Gives the instance an order; it obeys from its next batch on. The order survives a crash."""
     if control == HoldOrder():
         disk.remove(path)
         return
@@ -56,7 +56,7 @@ HELD_TRIGGERS = 2
 
 
 def acknowledge(path: Path, channel: str, control: HoldOrder, count: int, disk: Disk) -> None:
-    """Says that the reader of a channel has planned nothing, for so many triggers, because it is held."""
+    """Records that the reader of a channel was held and has planned nothing for so many triggers."""
     document = {"token": control.token, "count": count}
     disk.replace(_seen(path, channel), json.dumps(document).encode(), durable=False)
 
