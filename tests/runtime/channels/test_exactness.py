@@ -1,4 +1,4 @@
-"""The law of the channel: whatever crashes, is fenced, split, merged and cleaned, every row is handed over once."""
+"""The law of the channel: through crashes, fencing, splits, merges and cleaning every row is handed over once."""
 
 import shutil
 import tempfile
@@ -13,9 +13,12 @@ from tests.runtime.channels.world import Died, MortalDisk, Row, channel_at, on, 
 
 from rheostat.errors import Fenced
 from rheostat.machine.disk import Disk
+from rheostat.runtime.channels.log.disk_log import DiskLog
+from rheostat.runtime.channels.log.memory_channel import MemoryChannels
 from rheostat.runtime.channels.port.backlog import subscription_backlog
-from rheostat.runtime.channels.port.channel import ChannelProducer
+from rheostat.runtime.channels.port.channel import Channel, ChannelProducer
 from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.records.channel_spec import ChannelSpec
 from rheostat.runtime.channels.records.offset import Offset, merge, restrict
 from rheostat.runtime.reconfigure.read_positions import furthest
 
@@ -48,7 +51,7 @@ class ChannelLaw(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.folder = Path(tempfile.mkdtemp())
-        self.channel = channel_at(self.folder, GROUPS, "time" if self.timed else None)
+        self.channel = self.created("time" if self.timed else None)
         self.sources = {name: Source(name) for name in NAMES}
         start = Offset.start("c", self.channel.spec.all_groups)
         self.instances: dict[str, Offset] = {"k@i0": start}
@@ -58,6 +61,9 @@ class ChannelLaw(RuleBasedStateMachine):
         """After how many batches which instances were replaced by which."""
         self.born = 1
         self.log = self.channel.log()
+
+    def created(self, event_time: str | None) -> Channel:
+        return channel_at(self.folder, GROUPS, event_time)
 
     def teardown(self) -> None:
         if hasattr(self, "folder"):
@@ -130,7 +136,8 @@ class ChannelLaw(RuleBasedStateMachine):
 
     def publish(self, handle: ChannelProducer, source: Source, number: int, disk: Disk) -> bool:
         rows, frontier = source.planned[number]
-        handle._log.disk = disk
+        if isinstance(handle._log, DiskLog):
+            handle._log.disk = disk
         return publish(self.channel, handle, number, rows, frontier=frontier, disk=disk)
 
     @rule(name=st.sampled_from(NAMES))
@@ -258,6 +265,19 @@ class TimedChannelLaw(ChannelLaw):
     timed = True
 
 
+class MemoryChannelLaw(ChannelLaw):
+    """The same in memory, where nothing crashes but everything else happens."""
+
+    def created(self, event_time: str | None) -> Channel:
+        channel = MemoryChannels().at("memory:law", ChannelSpec("c", GROUPS, event_time))
+        channel.create()
+        return channel
+
+
+class TimedMemoryChannelLaw(MemoryChannelLaw):
+    timed = True
+
+
 _settings = settings(
     max_examples=100,
     stateful_step_count=30,
@@ -268,3 +288,7 @@ TestChannel = ChannelLaw.TestCase
 TestChannel.settings = _settings
 TestTimedChannel = TimedChannelLaw.TestCase
 TestTimedChannel.settings = _settings
+TestMemoryChannel = MemoryChannelLaw.TestCase
+TestMemoryChannel.settings = _settings
+TestTimedMemoryChannel = TimedMemoryChannelLaw.TestCase
+TestTimedMemoryChannel.settings = _settings

@@ -1,4 +1,4 @@
 """Reading of a channel by one instance: the end of the next batch, its plan, progress and holds.
 
-It uses `port`, `records`, the hold file and the store of channels.
+It uses `port`, `records`, `hold_file` and `channel_store`.
 """
