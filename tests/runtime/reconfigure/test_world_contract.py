@@ -1,4 +1,4 @@
-"""The runtime keeps the contracts of all worlds: here on nodes that do nothing, in `tests/spark` on Spark."""
+"""The runtime keeps the contracts of all worlds: here on nodes that do nothing, in `test_world_on_spark` on Spark."""
 
 import pytest
 from tests.cli.quiet_nodes import THREE, QuietNode, quiet_run

@@ -1,6 +1,6 @@
 """What can be done with the state of which kind of operator? Known when a change is planned, never found out half-way.
 
-Every line is backed by a test in `tests/spark/state`.
+Every line is backed by a test in `tests/runtime/checkpoints`.
 """
 
 from collections.abc import Mapping

@@ -3,7 +3,7 @@
 This is the only file that knows Spark's private `StateRewriter`, the class behind its own repartitioning. It reads
 state as raw rows (partition key, key bytes, value bytes, column family), lets a function change the set of rows, and
 writes them as the state of a batch. We give it a function that keeps the wanted groups of every parent. Pinned to
-pyspark 4.3.0; the matrix in `tests/spark/state` says for which operators the result is exact.
+pyspark 4.3.0; the matrix in `tests/runtime/checkpoints` says for which operators the result is exact.
 
 Only the new directory is written. Parents stay as they are until the caller deletes them.
 

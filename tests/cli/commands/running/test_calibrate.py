@@ -1,4 +1,4 @@
-"""calibrate: which loads, and what cannot be calibrated; what it learns on Spark is in `tests/spark`."""
+"""calibrate: the loads, and the inputs that cannot be calibrated."""
 
 import pytest
 

@@ -5,6 +5,8 @@ from examples.word_count.answer import answer
 from examples.word_count.app import application
 from examples.word_count.sentences import sentence
 from experiments.kinds import source
+from tests.contracts.node import NodeContract
+from tests.runtime.nodes.broken_operators import TOTAL, half
 
 from rheostat.app import App
 from rheostat.model.graph.deployment import Deployment
@@ -19,8 +21,6 @@ from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.query.schema_discovery import discover_columns
 from rheostat.runtime.reconfigure.channel_ends import ChannelEnds
 from rheostat.runtime.reconfigure.run_nodes import RunNodes
-from tests.contracts.node import NodeContract
-from tests.spark.broken_operators import TOTAL, half
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 ONE = Infrastructure("one", (Node("n1", 8),))

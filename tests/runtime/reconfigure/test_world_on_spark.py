@@ -2,6 +2,8 @@
 
 import pytest
 from examples.word_count.app import application
+from tests.contracts.world import ActuatorContract, NodeProviderContract, ProbeContract
+from tests.runtime.reconfigure.test_world_contract import OneWorld
 
 from rheostat.controller.node_provider import LocalProvider
 from rheostat.model.graph.deployment import Deployment, Replicas
@@ -10,8 +12,6 @@ from rheostat.runtime.metrics.collector import CollectorSettings
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
-from tests.contracts.world import ActuatorContract, NodeProviderContract, ProbeContract
-from tests.runtime.reconfigure.test_world_contract import OneWorld
 
 pytestmark = pytest.mark.spark
 

@@ -8,10 +8,10 @@ from experiments.kinds import source
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from tests.runtime.reconfigure.failing_helpers import refusing
 
 from rheostat.app import App, operator
 from rheostat.model.graph.application import Application
-from tests.spark.failing_helpers import refusing
 
 
 @operator()

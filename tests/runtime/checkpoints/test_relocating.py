@@ -4,17 +4,17 @@ import shutil
 
 import pytest
 from pyspark.errors import StreamingQueryException
+from tests.runtime.checkpoints.helpers import COUNT, contents, interrupted, some
+from tests.runtime.checkpoints.instances import assert_exact
+from tests.runtime.checkpoints.kinds import (
+    Kind,
+)
 
 from rheostat.errors import CannotMove
 from rheostat.runtime.checkpoints import capabilities as support
 from rheostat.runtime.checkpoints import completion as construction
 from rheostat.runtime.checkpoints.relocate import copy_ahead, relocate
 from rheostat.runtime.checkpoints.repartition import repartition
-from tests.runtime.checkpoints.instances import assert_exact
-from tests.runtime.checkpoints.kinds import (
-    Kind,
-)
-from tests.spark.checkpoints.helpers import COUNT, contents, interrupted, some
 
 pytestmark = pytest.mark.spark
 

@@ -4,11 +4,7 @@ import json
 from collections import Counter
 
 import pytest
-
-from rheostat.runtime.checkpoints import completion as construction
-from rheostat.runtime.checkpoints.checkpoint import Checkpoint
-from rheostat.runtime.checkpoints.rewrite import Child, rebuild
-from rheostat.runtime.checkpoints.state_rows import Parent, group_sizes
+from tests.runtime.checkpoints.helpers import ALL, COUNT, contents, interrupted, some
 from tests.runtime.checkpoints.instances import KEY, Operator, assert_exact
 from tests.runtime.checkpoints.kinds import (
     KINDS,
@@ -17,7 +13,11 @@ from tests.runtime.checkpoints.kinds import (
     count_query,
 )
 from tests.runtime.checkpoints.log_source import LogSource, append, offset_for
-from tests.spark.checkpoints.helpers import ALL, COUNT, contents, interrupted, some
+
+from rheostat.runtime.checkpoints import completion as construction
+from rheostat.runtime.checkpoints.checkpoint import Checkpoint
+from rheostat.runtime.checkpoints.rewrite import Child, rebuild
+from rheostat.runtime.checkpoints.state_rows import Parent, group_sizes
 
 pytestmark = pytest.mark.spark
 

@@ -6,11 +6,11 @@ from collections import Counter
 
 import pytest
 from experiments.walks import SETTINGS, three_nodes
+from tests.runtime.reconfigure.users_ends import application
 
 from rheostat.control.loop.ports import Done
 from rheostat.model.graph.deployment import Deployment
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
-from tests.spark.users_ends import application
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 ROWS_PER_FILE = 20

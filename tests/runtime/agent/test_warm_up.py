@@ -1,11 +1,11 @@
 """A node that has nothing to do runs and changes a tiny application, and leaves nothing of it behind."""
 
 import pytest
+from tests.contracts.node import await_true
 
 from rheostat.runtime.agent.warm_up import rehearsed
 from rheostat.runtime.nodes.agent_process import AgentProcess
 from rheostat.runtime.spark.spark_settings import SparkSettings
-from tests.contracts.node import await_true
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 

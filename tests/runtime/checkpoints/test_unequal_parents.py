@@ -6,12 +6,7 @@ from dataclasses import replace
 
 import pytest
 from pyspark.sql import functions
-
-from rheostat.errors import CannotMove
-from rheostat.runtime.checkpoints.checkpoint import Checkpoint
-from rheostat.runtime.checkpoints.rewrite import Child, rebuild
-from rheostat.runtime.checkpoints.state_keys import Key, KeyColumn
-from rheostat.runtime.checkpoints.state_rows import Parent
+from tests.runtime.checkpoints.helpers import ALL, COUNT, configured, some
 from tests.runtime.checkpoints.instances import KEY, assert_exact
 from tests.runtime.checkpoints.kinds import (
     CLOCK_SECONDS,
@@ -22,7 +17,12 @@ from tests.runtime.checkpoints.kinds import (
     seconds,
 )
 from tests.runtime.checkpoints.rounds import GROUPS, Row
-from tests.spark.checkpoints.helpers import ALL, COUNT, configured, some
+
+from rheostat.errors import CannotMove
+from rheostat.runtime.checkpoints.checkpoint import Checkpoint
+from rheostat.runtime.checkpoints.rewrite import Child, rebuild
+from rheostat.runtime.checkpoints.state_keys import Key, KeyColumn
+from rheostat.runtime.checkpoints.state_rows import Parent
 
 pytestmark = pytest.mark.spark
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| (\w+) \((\d+)\) \| .+ \| `([\w.]+):([\w.]+)` \| `([\w./]+)::([\w:]+)` \|$")
 REQUIRED = {
     *(("ODP", n) for n in range(1, 24)),

@@ -3,6 +3,7 @@
 import pytest
 from experiments.subjects import subject
 from experiments.walks import SETTINGS, finish
+from tests.runtime.nodes.standalone import HOST, standalone_cluster
 
 from rheostat.control.loop.ports import Done
 from rheostat.model.documents import write
@@ -14,7 +15,6 @@ from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 from rheostat.runtime.spark.spark_settings import SparkSettings
-from tests.spark.standalone import HOST, standalone_cluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 TWO = Infrastructure("two", (Node("n1", 6), Node("n2", 4)))

@@ -5,13 +5,14 @@ import time
 import pytest
 from experiments.subjects import subject
 from experiments.walks import SETTINGS, finish, three_nodes
+from tests.runtime.nodes import broken_operators
+from tests.runtime.reconfigure import failing_helpers, failing_operators
 
 from rheostat.control.loop.ports import Done, Refused
 from rheostat.model.graph.deployment import Deployment, Replicas
 from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.runtime.ends.rate import rate
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
-from tests.spark import broken_operators, failing_helpers, failing_operators
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 

@@ -23,10 +23,11 @@ def counted(session, checkpoint):
     return counts
 
 
-def test_the_state_stays_and_the_source_is_read_from_its_beginning(nodes_session, tmp_path):
-    nodes_session.conf.set("spark.sql.shuffle.partitions", "1")
-    once = counted(nodes_session, tmp_path / "checkpoint")
+def test_the_state_stays_and_the_source_is_read_from_its_beginning(spark, tmp_path):
+    session = spark.newSession()
+    session.conf.set("spark.sql.shuffle.partitions", "1")
+    once = counted(session, tmp_path / "checkpoint")
     set_offsets(Checkpoint(tmp_path / "checkpoint"), (NO_OFFSET,))
-    twice = counted(nodes_session, tmp_path / "checkpoint")
+    twice = counted(session, tmp_path / "checkpoint")
     assert sum(once.values()) > 0
     assert twice == {word: 2 * count for word, count in once.items()}

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import pytest
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
-
-from rheostat.runtime.checkpoints.state_keys import Key
-from rheostat.runtime.spark.session import create_session
-from rheostat.runtime.spark.spark_settings import SparkSettings
 from tests.runtime.checkpoints import kinds, log_source
 from tests.runtime.checkpoints.instances import KEY, Operator, group_table
 from tests.runtime.checkpoints.kinds import Kind
 from tests.runtime.checkpoints.rounds import GROUPS, make_rounds
+
+from rheostat.runtime.checkpoints.state_keys import Key
+from rheostat.runtime.spark.session import create_session
+from rheostat.runtime.spark.spark_settings import SparkSettings
 
 cloudpickle.register_pickle_by_value(kinds)
 cloudpickle.register_pickle_by_value(log_source)
