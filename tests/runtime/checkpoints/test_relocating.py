@@ -97,9 +97,9 @@ def test_what_cannot_be_moved_is_refused_before_anything_is_touched(operator_of,
     limited = Kind("limit", lambda frames: frames[0].select("k").limit(10**6), list)
     everything = Kind("count all", lambda frames: frames[0].groupBy().count(), list, mode="update")
     kinds_found = {
-        stateless: support.Kind.STATELESS,
-        limited: support.Kind.GLOBAL_LIMIT,
-        everything: support.Kind.GLOBAL_AGGREGATION,
+        stateless: support.StateKind.STATELESS,
+        limited: support.StateKind.GLOBAL_LIMIT,
+        everything: support.StateKind.GLOBAL_AGGREGATION,
     }
     for kind, found in kinds_found.items():
         operator = operator_of(kind)
