@@ -151,7 +151,7 @@ class Bench:
     def _opened(self, instance: Instance) -> InstanceSpec:
         """The description of an instance, its producer's next epoch opened."""
         epoch = self._ends.open_epoch(instance)
-        return self._runtime.blueprint.spec(instance, epoch.number, continues=epoch.continues)
+        return self._runtime.blueprint.spec(instance, epoch.number, continues=epoch.continues, term=epoch.term)
 
     def bare_rescale(self, partitions: int) -> Measured:
         """Stop, repartition, start, as anybody would write it."""
@@ -161,7 +161,8 @@ class Bench:
         def act() -> None:
             node.stop(instance.name, gently=True)
             # Under the old epoch: a batch that has to be replayed first is no sign of life of the new query.
-            node.settle(self._runtime.blueprint.spec(instance, self._ends.last_epoch(instance), continues=True))
+            last = self._ends.present_epoch(instance)
+            node.settle(self._runtime.blueprint.spec(instance, last.number, continues=True, term=last.term))
             repartition(self._spark, Checkpoint(path), partitions)
             node.start(replace(self._opened(instance), replicas=partitions))
 

@@ -1,4 +1,4 @@
-"""Looks into the channels of an application once per period: backlog, hops and response times.
+"""Probe of the channels of an application, once per period: backlog, hops and response times.
 
 Every manifest is read from the disk once. A consumer's cleaner removes manifests some seconds after they were consumed,
 never at once: hops of those that are gone when the period ends are left out, the others are a sample of them.
@@ -21,7 +21,7 @@ from rheostat.runtime.query.progress_report import BatchReport
 
 @dataclass(frozen=True, slots=True)
 class Hops:
-    """How long rows took from the commit of their producer to the commit of their consumer."""
+    """Time of rows from the commit of their producer to the commit of their consumer."""
 
     rows: int = 0
     row_ms: float = 0.0
@@ -38,12 +38,12 @@ class Hops:
 
 @dataclass(frozen=True, slots=True)
 class PassedRows:
-    """What the batches of an instance took out of one channel."""
+    """Measurements of what the batches of an instance took out of one channel."""
 
     hops: Mapping[str, Hops]
-    """By producer."""
+    """Hops by producer."""
     responses: ResponseTimes
-    """From the source to the end of the batch that consumed it."""
+    """Times from the source to the end of the batch that consumed the rows."""
 
 
 @dataclass(slots=True)
@@ -69,12 +69,12 @@ class ChannelProbe:
                     self._done[channel.address, producer] = now
 
     def waiting(self, channel: Channel, instance: Instance) -> Backlog:
-        """What an instance has before it in a channel."""
+        """Backlog of an instance in a channel."""
         offsets = self._offsets[channel.address].get(instance.head, {})
         return backlog_of(self._logs[channel.address], offsets.values(), instance.groups)
 
     def passed(self, channel: Channel, batches: Iterable[BatchReport]) -> PassedRows:
-        """What these batches consumed of a channel."""
+        """Measurements of what these batches consumed of a channel."""
         hops: dict[str, Hops] = {}
         responses = []
         for batch in batches:

@@ -7,7 +7,7 @@ from rheostat.errors import Fenced
 from rheostat.machine.disk import Disk
 from rheostat.runtime.channels.port.channel import ProducedBatch
 from rheostat.runtime.channels.reader.advance import advance
-from rheostat.runtime.channels.records.manifest import NEVER, ManifestKind
+from rheostat.runtime.channels.records.manifest import NEVER, ManifestKind, Opening
 from rheostat.runtime.channels.records.offset import Offset
 
 ROWS = [Row("p", 0, 1), Row("p", 1, 3), Row("p", 2, 1)]
@@ -171,3 +171,12 @@ def test_names_that_are_no_file_names_are_refused(tmp_path, name):
 
 def test_a_new_producer_promises_nothing(tmp_path):
     assert opened(channel_at(tmp_path), "p").frontier() == NEVER
+
+
+def test_an_epoch_that_was_opened_before_terms_existed_has_term_0(tmp_path):
+    channel = channel_at(tmp_path)
+    opened(channel, "p", term=0)
+    channel.folder.opened("p", 1).write_text('{"after_batch": 6, "frontier": 5}')
+    assert channel.log().opening("p", 1) == Opening(6, 5, 0)
+    assert opened(channel, "p").last_batch() == 6
+    assert opened(channel, "p", 2, term=1).frontier() == 5

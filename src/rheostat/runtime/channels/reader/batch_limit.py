@@ -1,11 +1,11 @@
-"""How many rows may the next batch take so that it ends in time?
+"""Limit of the rows of a batch, so that it ends in time.
 
 After an outage thousands of rows wait. Taken at once they would be one batch of a minute, during which nothing comes
 out, nothing is measured and nothing can be changed: a change waits for the batch that runs.
 
 A batch of n rows lasts about a + b n; both are fitted to the last few batches. The next one takes no more than it can
 do in the wanted time; where `a` alone takes longer, than it can do in 2 a, or it would get nothing done. While batches
-are short nobody is held up by a guess: `FREE_ROWS` are always let in.
+are short a guess must not hold a query up: `FREE_ROWS` are always let in.
 """
 
 from collections import deque
@@ -15,30 +15,30 @@ from dataclasses import dataclass, field
 FREE_ROWS = 500
 REMEMBERED = 8
 LESS = 0.7
-"""Every other batch is so much smaller: from batches of one size nobody learns what a row costs."""
+"""Every other batch is so much smaller: batches of one size do not tell the cost of a row."""
 LEAST_SPREAD = 0.1
 """Standard deviation of the rows over their mean; batches of one size say nothing about what a row costs."""
 
 
 @dataclass(slots=True)
 class Admission:
-    """Watches the batches of one query."""
+    """Limits the next batch of a query by the durations of the last ones."""
 
     seconds: float
-    """How long a batch may take, about."""
+    """Wanted duration of a batch."""
     _batches: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     """Rows and seconds of the last ones."""
     _running: tuple[object, int, float] | None = None
-    """The end of the batch that was planned last, its rows, and when that was."""
+    """End, rows and time of the batch that was planned last."""
     _turn: bool = True
 
     def planned(self, end: object, rows: int, now_seconds: float) -> None:
-        """A batch that ends there is about to run."""
+        """Records that a batch with this end is about to run."""
         if self._running is None or self._running[0] != end:
             self._running = (end, rows, now_seconds)
 
     def asked(self, start: object, now_seconds: float) -> None:
-        """Where the next batch begins: if it is where the last one ended, that one is done."""
+        """Records where the next batch begins: if the last one ended there, that one is done."""
         if self._running is not None and self._running[0] == start:
             _, rows, began = self._running
             if rows > 0:
@@ -46,7 +46,7 @@ class Admission:
             self._running, self._turn = None, not self._turn
 
     def most_rows(self) -> int | None:
-        """Of the next batch; None for no limit."""
+        """Limit of the rows of the next batch; None for no limit."""
         if not self._batches:
             return FREE_ROWS
         fixed, per_row = _line(self._batches)

@@ -43,7 +43,7 @@ class Delayed:
 
     log: ManifestLog
     links: Mapping[str, EmulatedLink]
-    """By node; a node that is missing is near."""
+    """Links by node; a node that is missing is near."""
     groups: Groups
     """Key groups this reader owns: only its share of the bytes travels."""
     _now_ms: float = 0.0

@@ -35,7 +35,7 @@ class Provenance:
 
     rule: FrontierRule = FrontierRule.ROWS
     disorder_us: int = 0
-    """How much earlier than promised by the rule a later row may be, microseconds."""
+    """Time by which a later row may be earlier than the rule promises, microseconds."""
     checkpoint: Path | None = None
     """Checkpoint of the query."""
     inputs: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""How old the rows of a batch are: counts of their ingest times, small enough for a manifest and mergeable.
+"""Ages of the rows of a batch: counts of their ingest times, small enough for a manifest and mergeable.
 
 The buckets are a power of two of milliseconds wide, on the wall clock. A histogram that would need too many buckets is
 coarsened, so a second of input keeps a resolution of 16 ms and an hour one of a minute. Merging is exact in the counts,
@@ -24,7 +24,7 @@ class IngestHistogram:
     """Rows by bucket; bucket b holds the times from b * width to (b + 1) * width, ms since 1970."""
 
     def __post_init__(self) -> None:
-        """Refuses widths that could not be merged and counts that mean nothing."""
+        """Rejects widths that could not be merged and counts that mean nothing."""
         if self.width_ms < 1 or self.width_ms & (self.width_ms - 1):
             raise ValueError(f"the width must be a power of two of milliseconds, got {self.width_ms}")
         if any(count <= 0 for count in self.counts.values()):
@@ -37,12 +37,12 @@ class IngestHistogram:
 
     @classmethod
     def merged(cls, parts: Iterable["IngestHistogram"]) -> "IngestHistogram":
-        """All parts together."""
+        """The sum of several histograms."""
         return reduce(_sum, parts, cls())
 
     @property
     def rows(self) -> int:
-        """How many rows were counted."""
+        """Number of rows counted."""
         return sum(self.counts.values())
 
     def ages_ms(self, now_ms: int) -> list[tuple[float, int]]:
@@ -51,13 +51,13 @@ class IngestHistogram:
         return [(max(0.0, now_ms - b * self.width_ms - middle), self.counts[b]) for b in sorted(self.counts)]
 
     def to_document(self) -> list[Any]:
-        """As JSON: [width, first bucket, [[distance from it, count], ...]]."""
+        """The histogram as JSON: [width, first bucket, [[distance from it, count], ...]]."""
         first = min(self.counts, default=0)
         return [self.width_ms, first, [[b - first, self.counts[b]] for b in sorted(self.counts)]]
 
     @classmethod
     def from_document(cls, document: list[Any]) -> "IngestHistogram":
-        """What `to_document` wrote."""
+        """The histogram that `to_document` wrote."""
         width, first, pairs = document
         return cls(width, {first + distance: count for distance, count in pairs})
 

@@ -1,4 +1,4 @@
-"""How a set of key groups is written: "0-7,9"."""
+"""Sets of key groups and their text: "0-7,9"."""
 
 from collections.abc import Iterable
 from itertools import pairwise

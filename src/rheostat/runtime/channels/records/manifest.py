@@ -46,7 +46,7 @@ class Segment:
             yield group, end - rows, rows
 
     def to_document(self) -> dict[str, Any]:
-        """As JSON; groups are ascending, so one compact text and a list of counts say it all."""
+        """The segment as JSON; groups are ascending, so one compact text and a list of counts are enough."""
         groups = format_groups(self.rows) if EVERY not in self.rows else ""
         return {"name": self.name, "bytes": self.size_bytes, "groups": groups, "rows": list(self.rows.values())}
 
@@ -107,7 +107,7 @@ class Manifest:
         return self.size_bytes * kept // self.rows
 
     def to_bytes(self) -> bytes:
-        """As stored."""
+        """The form in which it is stored."""
         document = {
             "kind": self.kind.value,
             "batch": self.batch,
@@ -142,7 +142,7 @@ class Opening:
     """Term of the owner of the run that opened the epoch; 0 in files that were written before terms existed."""
 
     def to_bytes(self) -> bytes:
-        """As stored."""
+        """The form in which it is stored."""
         return json.dumps({"after_batch": self.after_batch, "frontier": self.frontier, "term": self.term}).encode()
 
     @classmethod

@@ -1,4 +1,4 @@
-"""How far a consumer has come, as a value that can be stored, split and joined by key group.
+"""Offsets: the progress of a consumer, as a value that can be stored, split and joined by key group.
 
 A *position* in a producer's log is (epoch, done, seen, cut): everything below slot `done` was handed over; of the
 slots from `done` to `seen`, what event time allowed: per key group the rows at or before `cut` of the last slot that
@@ -29,7 +29,7 @@ class Position:
     """Event time up to which the slots between done and seen were handed over; None if there are none."""
 
     def __post_init__(self) -> None:
-        """Refuses positions that two texts could stand for."""
+        """Rejects positions that two texts could stand for."""
         if not 0 <= self.done <= self.seen or (self.done == self.seen) != (self.cut is None):
             raise ValueError(f"need 0 <= done <= seen and a cut exactly between them, got {self}")
 
@@ -39,7 +39,7 @@ class Position:
         return cls(epoch, slot, slot)
 
     def meet(self, other: "Position") -> "Position":
-        """What both have handed over."""
+        """The position up to which both have handed over."""
         if self.epoch != other.epoch:
             return min(self, other)
         cuts = [place.cut for place in (self, other) if place.cut is not None]
@@ -47,7 +47,7 @@ class Position:
         return Position(self.epoch, seen, done, min(cuts) if done < seen else None)
 
     def join(self, other: "Position") -> "Position":
-        """What either has handed over."""
+        """The position up to which either has handed over."""
         if self.epoch != other.epoch:
             return max(self, other)
         cuts = [place.cut for place in (self, other) if place.cut is not None]
@@ -69,12 +69,12 @@ class Cohort:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """How far a consumer has come in one channel. Build it with `of`, which gives equal offsets equal forms."""
+    """Progress of a consumer in one channel. Build it with `of`, which gives equal offsets equal forms."""
 
     channel: str
     cohorts: tuple[Cohort, ...]
     frontier: int = NEVER
-    """Least promise of all producers: what the consumer may itself promise about the rest of its input."""
+    """Least event time promised by all producers: the consumer may promise it about the rest of its input."""
 
     @classmethod
     def of(cls, channel: str, cohorts: Iterable[Cohort], frontier: int = NEVER) -> "Offset":
@@ -101,7 +101,7 @@ class Offset:
         return frozenset().union(*(cohort.groups for cohort in self.cohorts))
 
     def to_document(self) -> dict[str, Any]:
-        """As JSON."""
+        """The offset as JSON."""
         cohorts = [{"groups": format_groups(cohort.groups), "at": _written(cohort.at)} for cohort in self.cohorts]
         return {"channel": self.channel, "cohorts": cohorts, "frontier": self.frontier}
 
@@ -112,7 +112,7 @@ def format_offset(offset: Offset) -> str:
 
 
 def parse_offset(document: str | Mapping[str, Any]) -> Offset:
-    """What `to_document` or `format_offset` wrote."""
+    """The offset that `to_document` or `format_offset` wrote."""
     content = json.loads(document) if isinstance(document, str) else document
     cohorts = [Cohort(parse_groups(part["groups"]), _read(part["at"])) for part in content["cohorts"]]
     return Offset.of(content["channel"], cohorts, content.get("frontier", NEVER))
@@ -145,7 +145,7 @@ def side_by_side(left: Offset, right: Offset) -> Iterator[tuple[Groups, At, At]]
 
 
 def meet(left: Offset, right: Offset) -> Offset:
-    """What both have handed over, for the groups both cover."""
+    """The offset up to which both have handed over, for the groups both cover."""
     cohorts = [
         Cohort(groups, {name: a[name].meet(b[name]) for name in a.keys() & b.keys()})
         for groups, a, b in side_by_side(left, right)
@@ -154,7 +154,7 @@ def meet(left: Offset, right: Offset) -> Offset:
 
 
 def join(left: Offset, right: Offset) -> Offset:
-    """What either has handed over, for the groups both cover."""
+    """The offset up to which either has handed over, for the groups both cover."""
     cohorts = [
         Cohort(groups, {**a, **b, **{name: a[name].join(b[name]) for name in a.keys() & b.keys()}})
         for groups, a, b in side_by_side(left, right)

@@ -41,15 +41,15 @@ class Strand:
 
     runs: tuple[GroupRun, ...]
     slots: tuple[int, ...] = ()
-    """With cuts: the slot of each run, counted from 0."""
+    """Slot of each run, counted from 0; only with cuts."""
     before: int = 0
-    """So many of the slots were looked at before."""
+    """Number of slots that were looked at before."""
     whole: int = 0
-    """So many of the slots are handed over entirely now."""
+    """Number of slots that are handed over entirely now."""
     from_cut: int | None = None
-    """Of the slots that were looked at before, what this cut lets through was handed over; None: nothing was."""
+    """Event time up to which slots that were looked at before were handed over; None: nothing was."""
     to_cut: int | None = None
-    """What this cut lets through is handed over now; None: everything."""
+    """Event time up to which slots are handed over now; None: entirely."""
 
 
 def grouped(table: pa.Table, groups: npt.NDArray[np.int64] | None) -> tuple[pa.RecordBatch, dict[int, int]]:

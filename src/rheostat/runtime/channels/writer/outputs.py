@@ -38,7 +38,7 @@ class Output:
 
 
 def format_outputs(outputs: Iterable[Output]) -> str:
-    """As an option of the data source."""
+    """The outputs as an option of the data source."""
     return json.dumps([asdict(output) for output in outputs])
 
 
