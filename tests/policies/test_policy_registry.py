@@ -40,7 +40,7 @@ def test_options_are_the_fields_and_weights_may_be_a_mapping():
             {"weights": {"performances": 0.4}},
             "policy.weights.performances: there is no weight 'performances'; did you mean 'performance'?",
         ),
-        ("model-based", {"weights": {"performance": "high"}}, "policy.weights.performance: 'high' is no number"),
+        ("model-based", {"weights": {"performance": "high"}}, "policy.weights.performance: 'high' is not a number"),
         ("flink", {"utilization": "high"}, "policy: "),
     ],
 )

@@ -147,6 +147,6 @@ class Sample:
     def _refuse(self) -> None:
         for name, value in self.figures.items():
             if name not in _FIGURES_OF[self.subject.of]:
-                raise ValueError(f"{name} is no figure of {self.subject}")
+                raise ValueError(f"{name} is not a figure of {self.subject}")
             if not isfinite(value):
                 raise ValueError(f"{name} of {self.subject} is {value}: leave out what was not measured")

@@ -20,7 +20,7 @@ KEYS: Mapping[str, str] = {
 
 
 class NodeForm(StrEnum):
-    """How the nodes of one machine are run."""
+    """Forms of the nodes on one machine."""
 
     EMBEDDED = "embedded"
     """All in this process and one Spark application: light."""

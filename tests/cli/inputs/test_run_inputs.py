@@ -83,7 +83,7 @@ def test_an_application_is_a_document_a_variable_or_a_function(here, argument):
             "max_nodes='many': Input should be a valid integer",
             id="not a number",
         ),
-        pytest.param("words.yaml three.yaml --master sparc", "'sparc' is no Spark master", id="no master"),
+        pytest.param("words.yaml three.yaml --master sparc", "'sparc' is not a Spark master", id="no master"),
         pytest.param("words.yaml three.yaml --master n7=local", "there is no node 'n7'", id="a master for nobody"),
         pytest.param("words.yaml three.yaml --master n1=local", "add --nodes process", id="a master for a part"),
         pytest.param(

@@ -181,10 +181,10 @@ operators:
 kind: application
 name: app
 operators:
-  - {name: a, kind: source, code: my_app.operators.sentences} #! no import path | package.module:function
-  - {name: b, kind: source, code: "my_app/operators.py:f"} #! no import path | package.module:function
-  - {name: c, kind: source, code: ":f"} #! no import path
-  - {name: d, kind: source, code: "m:"} #! no import path
+  - {name: a, kind: source, code: my_app.operators.sentences} #! not an import path | package.module:function
+  - {name: b, kind: source, code: "my_app/operators.py:f"} #! not an import path | package.module:function
+  - {name: c, kind: source, code: ":f"} #! not an import path
+  - {name: d, kind: source, code: "m:"} #! not an import path
 """,
     "latency models with wrong fields": """\
 kind: application
@@ -347,8 +347,8 @@ streams: [a -> b, a -> c, c -> d]
   - name: a
 streams:
   - source -> a
-  - source a #! no stream between two operators | write from -> to
-  - source -> a -> b #! no stream between two operators
+  - source a #! not a stream between two operators | write from -> to
+  - source -> a -> b #! not a stream between two operators
   - {to: a} #! 'from' is missing | write from: parser
   - 5 #! item 5 of streams must be a mapping, not 5
 """,

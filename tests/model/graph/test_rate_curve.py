@@ -54,11 +54,11 @@ def test_rows_after_some_time(text, seconds, rows):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "no piece"),
-        ("fast", "no number"),
+        ("", "not a piece"),
+        ("fast", "not a number"),
         ("ramp 5 550", "for SECONDS"),
-        ("ramp 5 for 10", "no piece"),
-        ("-3", "no number"),
+        ("ramp 5 for 10", "not a piece"),
+        ("-3", "not a number"),
         ("5; 6 for 3", "only the last piece"),
         ("5; repeat", "only the last piece"),
         ("0 for 5; repeat", "at least something"),

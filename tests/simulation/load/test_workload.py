@@ -77,15 +77,15 @@ def test_a_recording_is_read_with_dates_or_seconds_with_a_header_or_without(tmp_
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        pytest.param("timestamp,value\n0,1\n60,many\n120,3\n", [(3, "'many' is no rate")], id="text"),
-        pytest.param("0,1\n60,-2\n120,3\n", [(2, "'-2' is no rate")], id="a negative rate"),
-        pytest.param("0,1\n60,nan\n120,3\n", [(2, "'nan' is no rate")], id="not a number"),
+        pytest.param("timestamp,value\n0,1\n60,many\n120,3\n", [(3, "'many' is not a rate")], id="text"),
+        pytest.param("0,1\n60,-2\n120,3\n", [(2, "'-2' is not a rate")], id="a negative rate"),
+        pytest.param("0,1\n60,nan\n120,3\n", [(2, "'nan' is not a rate")], id="not a number"),
         pytest.param("0,1\n60,2\n120,3\n600,4\n", [(4, "480 s are missing before this line")], id="a gap"),
         pytest.param("0,1\n60,2\n60,3\n120,3\n", [(3, "not later than the line before")], id="twice the same time"),
         pytest.param("0,1\nnoon,2\n120,3\n", [(2, "'noon' is neither a date")], id="no time"),
         pytest.param("0,1\n60\n120,3\n", [(2, "one column")], id="a column is missing"),
         pytest.param("", [(1, "at least two lines")], id="empty"),
-        pytest.param("0,x\ny,2\n", [(1, "'x' is no rate"), (2, "'y' is neither")], id="every line is told"),
+        pytest.param("0,x\ny,2\n", [(1, "'x' is not a rate"), (2, "'y' is neither")], id="every line is told"),
     ],
 )
 def test_what_cannot_be_used_is_told_in_one_line_each(tmp_path, text, told):
@@ -102,7 +102,7 @@ def test_what_cannot_be_used_is_told_in_one_line_each(tmp_path, text, told):
 def test_a_file_that_is_no_text_is_told_in_one_line(tmp_path):
     path = tmp_path / "trace.csv"
     path.write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(InvalidDocument, match=r"trace\.csv:1: this is no text"):
+    with pytest.raises(InvalidDocument, match=r"trace\.csv:1: this is not CSV text"):
         read_trace(path)
 
 

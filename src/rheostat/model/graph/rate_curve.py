@@ -216,7 +216,7 @@ def _piece(words: list[str], text: str) -> Piece:
     if words and words[0] not in _SHAPES:
         words = ["constant", *words]
     if not words or len(words) - 1 not in _SHAPES[words[0]]:
-        raise ValueError(f"{' '.join(words) or 'an empty piece'!r} is no piece of a curve, in {text!r}")
+        raise ValueError(f"{' '.join(words) or 'an empty piece'!r} is not a piece of a curve, in {text!r}")
     return Piece(_shape(words[0], [_number(word, text) for word in words[1:]], seconds), seconds)
 
 
@@ -246,7 +246,7 @@ def _number(word: str, text: str) -> float:
     except ValueError:
         number = -1.0
     if not (isfinite(number) and number >= 0):
-        raise ValueError(f"{word!r} is no number >= 0, in {text!r}")
+        raise ValueError(f"{word!r} is not a number >= 0, in {text!r}")
     return number
 
 

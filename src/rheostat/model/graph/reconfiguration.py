@@ -28,7 +28,7 @@ class Change:
     def __post_init__(self) -> None:
         """Rejects a change that changes nothing."""
         if self.before == self.after:
-            raise ValueError(f"operator {self.operator} stays on {self.before}: that is no change")
+            raise ValueError(f"operator {self.operator} stays on {self.before}: that is not a change")
 
     @property
     def kind(self) -> ChangeKind:

@@ -39,7 +39,7 @@ class Weights:
             if name not in names:
                 found.append(Mistake(("weights", name), f"there is no weight {name!r}", did_you_mean(name, names)))
             elif isinstance(value, bool) or not isinstance(value, int | float):
-                found.append(Mistake(("weights", name), f"{value!r} is no number", "write a number from 0 to 1"))
+                found.append(Mistake(("weights", name), f"{value!r} is not a number", "write a number from 0 to 1"))
         if found:
             raise InvalidModel("cost weights", found)
         return cls(**given)

@@ -97,7 +97,7 @@ def _column_number(event_time: str, schema: str) -> int:
         return int(event_time)
     fields = StructType.fromDDL(schema)
     if not (isinstance(fields, StructType) and event_time in fields.fieldNames()):
-        raise ValueError(f"{event_time!r} is no column of {schema!r}")
+        raise ValueError(f"{event_time!r} is not a column of {schema!r}")
     return fields.fieldNames().index(event_time)
 
 

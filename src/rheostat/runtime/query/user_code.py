@@ -15,7 +15,7 @@ PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 def load_function(path: str) -> Callable[..., Any]:
     """The function named `package.module:function`."""
     if not PATH.fullmatch(path):
-        raise ValueError(f"{path!r} is no import path: write package.module:function")
+        raise ValueError(f"{path!r} is not an import path: write package.module:function")
     module, _, name = path.partition(":")
     try:
         found = getattr(importlib.import_module(module), name)

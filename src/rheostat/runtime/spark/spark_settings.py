@@ -82,7 +82,7 @@ class SparkSettings:
     def __post_init__(self) -> None:
         """Rejects invalid settings and lists every mistake."""
         mistakes = [
-            Mistake((place,), f"{master!r} is no Spark master", "write local, local[n] or spark://host:port")
+            Mistake((place,), f"{master!r} is not a Spark master", "write local, local[n] or spark://host:port")
             for place, master in [("master", self.master), *self.masters.items()]
             if not MASTER.fullmatch(master)
         ]

@@ -37,7 +37,7 @@ def read_trace(path: Path, gap_factor: float = 1.5) -> TraceWorkload:
                 if row and not (reader.line_num == 1 and _is_header(row)):
                     _take(row, reader.line_num, str(path), points, found)
     except (UnicodeDecodeError, csv.Error) as wrong:
-        raise InvalidDocument([Located(str(path), 1, f"this is no text with commas: {wrong}")]) from wrong
+        raise InvalidDocument([Located(str(path), 1, f"this is not CSV text: {wrong}")]) from wrong
     found += _steps(str(path), points, gap_factor)
     if not found and len(points) < 2:
         found.append(Located(str(path), 1, "a trace needs at least two lines of `when,how many`"))
@@ -59,7 +59,7 @@ def _take(row: list[str], line: int, file: str, points: list[tuple[int, float, f
     if when is None:
         found.append(Located(file, line, f"{row[0]!r} is neither a date with time nor a number of seconds"))
     if rate is None or rate < 0:
-        found.append(Located(file, line, f"{row[1]!r} is no rate", "write a number >= 0"))
+        found.append(Located(file, line, f"{row[1]!r} is not a rate", "write a number >= 0"))
     if when is not None and rate is not None and rate >= 0:
         points.append((line, when, rate))
 

@@ -208,7 +208,7 @@ def test_several_processes_give_what_one_gives(rheostat):
         ),
         pytest.param(("--global", "tokens"), 1, "there is no policy 'tokens'", id="an unknown global policy"),
         pytest.param(("--control", "storm"), 1, "there is no kind of control 'storm'", id="an unknown control"),
-        pytest.param(("--workload", "fast"), 2, "'fast' is no number", id="a workload in words"),
+        pytest.param(("--workload", "fast"), 2, "'fast' is not a number", id="a workload in words"),
         pytest.param(("--workload", "absent.csv"), 2, "absent.csv", id="a missing trace"),
         pytest.param(("--workload", "120", "--between", "1", "2"), 2, "leave out --between", id="a scaled curve"),
         pytest.param(("--between", "9", "3"), 2, "need 0 <= least <= greatest", id="rates the wrong way round"),
@@ -231,7 +231,7 @@ def test_every_line_of_a_trace_that_cannot_be_used_is_told(rheostat, tmp_path):
     trace.write_text("0,1\n60,many\n120,2\n180,2\n900,2\n")
     answer = rheostat("simulate", *TOUR, "--workload", trace)
     assert answer.code == 1
-    assert f"{trace}:2: 'many' is no rate" in answer.err
+    assert f"{trace}:2: 'many' is not a rate" in answer.err
     assert f"{trace}:5: 720 s are missing" in answer.err
 
 
@@ -239,7 +239,7 @@ def test_every_line_of_a_trace_that_cannot_be_used_is_told(rheostat, tmp_path):
     ("arguments", "told"),
     [
         pytest.param(("--weight", "perf=1"), "there is no weight 'perf'", id="an unknown weight"),
-        pytest.param(("--weight", "performance=much"), "'much' is no number", id="a weight in words"),
+        pytest.param(("--weight", "performance=much"), "'much' is not a number", id="a weight in words"),
         pytest.param(("--weight", "performance=0.9"), "the weights sum to 1.5; make them sum to 1", id="off 1"),
         pytest.param(("--period", "0"), "--period: 0.0 is not a finite number > 0", id="no period"),
         pytest.param(("--settle", "-1"), "settle_seconds: -1.0 is not a finite number >= 0", id="a negative time"),

@@ -25,14 +25,14 @@ def test_rows_may_stand_in_another_order_than_columns(tmp_path):
 @pytest.mark.parametrize(
     ("text", "mistakes"),
     [
-        pytest.param("", [(1, "this is no table of delays")], id="empty"),
-        pytest.param("a;b\na;0\n", [(1, "this is no table of delays")], id="semicolons"),
+        pytest.param("", [(1, "this is not a table of delays")], id="empty"),
+        pytest.param("a;b\na;0\n", [(1, "this is not a table of delays")], id="semicolons"),
         pytest.param("x,a\n", [(1, "the column 'a' has no row")], id="no rows"),
-        pytest.param("x,1-2,1-3\nRome,1,2\nOslo,3,4\n", [(1, "no row is named like a column")], id="another table"),
+        pytest.param("x,1-2,1-3\nRome,1,2\nOslo,3,4\n", [(1, "no row has the name of a column")], id="another table"),
         pytest.param(
             "x,a,b,c\na,0,,fast\n\nb,-1,0,nan\nc,inf,1,0\n",
             [
-                (2, "the entry '' in row 'a', column 'b' is no delay"),
+                (2, "the entry '' in row 'a', column 'b' is not a delay"),
                 (2, "the entry 'fast' in row 'a', column 'c'"),
                 (4, "the entry '-1' in row 'b', column 'a'"),
                 (4, "the entry 'nan' in row 'b', column 'c'"),
@@ -45,7 +45,7 @@ def test_rows_may_stand_in_another_order_than_columns(tmp_path):
             [(2, "the row 'a' has 1 entries for 2 columns"), (3, "the row 'b' has 3 entries for 2 columns")],
             id="rows of wrong length",
         ),
-        pytest.param("x,a,b\na,0,1\nbb,1,0\n", [(3, "the row 'bb' is no column")], id="a row of another name"),
+        pytest.param("x,a,b\na,0,1\nbb,1,0\n", [(3, "the row 'bb' is not a column")], id="a row of another name"),
         pytest.param(
             "x,a,b\na,0,1\na,0,1\n",
             [(1, "the column 'b' has no row"), (3, "the row 'a' is there twice")],

@@ -29,7 +29,7 @@ def read_delay_matrix(path: Path) -> Infrastructure:
     """The infrastructure in a CSV file; its nodes have default settings, its name is that of the file."""
     lines = _lines(text_of(path), str(path))
     if not lines or len(lines[0].cells) == 0:
-        raise InvalidDocument([Located(str(path), 1, "this is no table of delays", _FORM)])
+        raise InvalidDocument([Located(str(path), 1, "this is not a table of delays", _FORM)])
     header, rows = lines[0], lines[1:]
     if found := [*_header_mistakes(header, rows, str(path))] or _row_mistakes(header, rows, str(path)):
         raise InvalidDocument(found)
@@ -63,9 +63,7 @@ def _header_mistakes(header: _Line, rows: list[_Line], file: str) -> list[Locate
         elif name in header.cells[:column]:
             found.append(Located(file, header.number, f"the column {name!r} is there twice", "remove one of them"))
     if rows and not any(row.name in header.cells for row in rows):
-        what = (
-            f"no row is named like a column, so this is no table of delays between {', '.join(header.cells[:3])}, ..."
-        )
+        what = f"no row has the name of a column: not a table of delays between {', '.join(header.cells[:3])}, ..."
         found.append(Located(file, header.number, what, _FORM))
     return found
 
@@ -75,7 +73,7 @@ def _row_mistakes(header: _Line, rows: list[_Line], file: str) -> list[Located]:
     for row in rows:
         if row.name not in header.cells:
             remedy = did_you_mean(row.name, header.cells)
-            found.append(Located(file, row.number, f"the row {row.name!r} is no column", remedy))
+            found.append(Located(file, row.number, f"the row {row.name!r} is not a column", remedy))
         elif row.name in seen:
             found.append(Located(file, row.number, f"the row {row.name!r} is there twice", "remove one of them"))
         seen.add(row.name)
@@ -99,7 +97,7 @@ def _is_delay(header: _Line, row: _Line, v: int) -> bool:
 
 def _bad_entry(header: _Line, row: _Line, v: int, file: str) -> Located:
     column = repr(header.cells[v]) if v < len(header.cells) else str(v + 2)
-    what = f"the entry {row.cells[v]!r} in row {row.name!r}, column {column} is no delay"
+    what = f"the entry {row.cells[v]!r} in row {row.name!r}, column {column} is not a delay"
     return Located(file, row.number, what, "write milliseconds >= 0")
 
 

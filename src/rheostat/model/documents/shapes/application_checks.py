@@ -37,7 +37,7 @@ def _operator_mistakes(shape: OperatorShape, position: int, told: Told) -> list[
     if shape.latency is not None:
         found += latency_mistakes(shape.latency, (*where, "latency"))
     if shape.code and not _is_import_path(shape.code):
-        what = f"the code {shape.code!r} is no import path"
+        what = f"the code {shape.code!r} is not an import path"
         found.append(Mistake((*where, "code"), what, "write package.module:function"))
     return found
 

@@ -105,7 +105,7 @@ def _arrow(value: Any) -> Any:
     if len(ends) == 2 and all(ends):
         return {"from": ends[0], "to": ends[1]}
     remedy = "write from -> to, such as parser -> count"
-    raise PydanticCustomError("arrow", "this is no stream between two operators", {"remedy": remedy})
+    raise PydanticCustomError("arrow", "this is not a stream between two operators", {"remedy": remedy})
 
 
 class ApplicationShape(Shape):

@@ -1,4 +1,4 @@
-"""How a run is written, and what it means. Every key is an option of `rheostat run`, with _ for -."""
+"""Schema of run documents, and its conversion to `RunSettings`. Keys are the options of `rheostat run`, _ for -."""
 
 from typing import Annotated, Any, Literal
 
@@ -19,37 +19,37 @@ class RunShape(Shape):
     infrastructure: str | None = None
     """A document with the nodes; without it the run has local nodes."""
     local_nodes: Count | None = None
-    """How many nodes of this machine, instead of an infrastructure; else one."""
+    """Number of nodes on this machine, instead of an infrastructure; default: one."""
     deployment: str | None = None
-    """A document: where each operator runs at first; else one replica of each."""
+    """A document with the first deployment; default: one replica of each operator."""
     planner: str | None = None
     """The planner of the first deployment and of the controls s-edrp and s-odp, such as exact."""
     objective: str | None = None
-    """A document: what the planner optimises; else the response time alone."""
+    """A document with the planner's objective; default: the response time alone."""
     directory: str | None = None
-    """Where the files of the run lie; else .rheostat/NAME below the current directory."""
+    """Folder of the run's files; default: .rheostat/NAME below the current directory."""
     nodes: Annotated[NodeForm | None, Field(strict=False)] = None
-    """embedded (all nodes in one process) or process (a process for each); else embedded."""
+    """embedded (all nodes in one process) or process (a process for each); default: embedded."""
     master: Names = Field(default_factory=list)
-    """Where Spark runs: local, local[n] or spark://...; NODE=MASTER for a single node; else local."""
+    """Spark master: local, local[n] or spark://...; NODE=MASTER for a single node; default: local."""
     spark: dict[str, Any] = Field(default_factory=dict)
     """Settings of the nodes' Spark."""
     trigger_ms: Size | None = None
-    """Least time between two batches, in milliseconds; else 200."""
+    """Least time between two batches, in milliseconds; default: 200."""
     key_groups: Count | None = None
-    """Parts that state moves in, fixed for the life of the run; else 12."""
+    """Number of key groups, in which state moves; fixed for the life of the run; default: 12."""
     seconds: Amount | None = Field(None, alias="for")
-    """Stop after so many seconds."""
+    """Stop after this many seconds."""
     until_drained: bool | None = None
-    """Stop when nothing has come in for 5 s and everything has been read."""
+    """Stop when no rows have arrived for 5 s and all rows have been read."""
     control: str | None = None
-    """What decides while it runs: edf, e2df, s-edrp, s-odp, elastic-storm, none; else none."""
+    """Control system of the run: edf, e2df, s-edrp, s-odp, elastic-storm or none; default: none."""
     policy: str | None = None
-    """How operators are scaled, such as threshold."""
+    """Scaling policy of the operators, such as threshold."""
     policy_settings: dict[str, Any] = Field(default_factory=dict, alias="set")
     """Settings of the policy."""
     global_policy: str | None = Field(None, alias="global")
-    """Which requests are granted: all, or token-bucket."""
+    """Granting policy: all or token-bucket."""
     global_settings: dict[str, Any] = Field(default_factory=dict, alias="global_set")
     """Settings of the global policy."""
     objective_ms: Positive | None = None
@@ -59,15 +59,15 @@ class RunShape(Shape):
     period: Positive | None = None
     """Seconds between two decisions."""
     settle: Amount | None = None
-    """Seconds without decisions after a change; else a period."""
+    """Seconds without decisions after a change; default: a period."""
     profile: str | None = None
-    """A file that rheostat calibrate has written; else what was learned in the directory."""
+    """A file written by rheostat calibrate; default: the values measured in the directory."""
     learned: str | None = None
-    """A file that rheostat simulate --save-learned has written: what policies begin with."""
+    """A file written by rheostat simulate --save-learned, with which policies start."""
     control_settings: dict[str, Any] = Field(default_factory=dict, alias="control_set")
     """Settings of the managers, such as free_capacity."""
     dry_run: bool | None = None
-    """Decide and tell, but change nothing."""
+    """Whether decisions are only reported and nothing is changed."""
 
     def value(self) -> RunSettings:
         """The settings; InvalidModel if they contradict themselves."""
