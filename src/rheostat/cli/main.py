@@ -41,6 +41,7 @@ RUN_COMMANDS = {
     "resume-control": "Let the managers of a running application decide again.",
     "history": "List what was changed in a run, and what came of it.",
     "explain": "Tell why something was decided in a run.",
+    "replay": "Take the decisions of a run again, and tell the first difference.",
     "report": "Write a run as one HTML page.",
     "stop": "Stop a running application, so that it can be taken up again.",
 }

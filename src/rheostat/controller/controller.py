@@ -18,6 +18,7 @@ from rheostat.control.knowledge.profile import Profile
 from rheostat.control.loop.ports import Clock, Done, Effect, Entry, EntryLog, Refused, RolledBack
 from rheostat.control.managers.decisions import BY_HAND, effect_facts
 from rheostat.control.remote.sample_queue import SampleQueue
+from rheostat.control.setup.control_record import ControlRecord
 from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.control.setup.factory import Control, Planning, World, build, has_local_managers
 from rheostat.controller.bring_up import Opened
@@ -81,6 +82,8 @@ class Controller:
 
         Local managers work on the nodes if these are processes of their own, else here.
         """
+        record = ControlRecord(settings, self.application, self.infrastructure, planning)
+        self.runtime.journal.append(record.entry(clock.now_seconds()))
 
         def built(journal: EntryLog) -> Control:
             provider, profile = self._opened.provider, self.profile

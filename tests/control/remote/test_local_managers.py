@@ -7,8 +7,8 @@ import pytest
 from tests.control.still_world import APPLICATION, StillWorld
 
 from rheostat.control.remote.local_managers import LocalManagers
-from rheostat.control.remote.manager_messages import Orders, Report, settings_from_plain, settings_to_plain
-from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.control.remote.manager_messages import Orders, Report
+from rheostat.control.setup.control_settings import ControlSettings, settings_from_plain, settings_to_plain
 
 SETTINGS = ControlSettings("edf", settle_seconds=0.0, memory_every=1)
 COUNT = Orders(("count",))

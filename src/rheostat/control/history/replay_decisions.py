@@ -1,10 +1,12 @@
-"""Would it be decided the same way again? Takes every decision of a journal once more, from what was seen then.
+"""Replay: takes every decision of a journal again, with the same policies, from what was seen then.
 
-Needs the same policies, not the world: a view and what the policy remembers is all a decision is based on. What the
-policies remember is built up along the way, as it was then.
+A replay needs no world: a decision depends on a view and on the policy's memory alone. The memory is built up along the
+way, as it was then. A local manager that was started again on another node goes on with the memory that was journaled
+last; where a decision differs under the memory built up so far, that memory is tried before a difference is reported.
 """
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,12 +17,13 @@ from rheostat.control.managers.application_manager import APPLICATION_PROPOSAL
 from rheostat.control.managers.decisions import DECISION, Decision
 from rheostat.control.managers.fusion_guard import CROWDING
 from rheostat.control.managers.node_manager import MIGRATION
-from rheostat.control.managers.operator_manager import PROPOSAL, Local, Proposed
+from rheostat.control.managers.operator_manager import MEMORY, PROPOSAL, Local, Proposed
 from rheostat.control.managers.planned_manager import PLAN, PlannedManager, journaled_application
 from rheostat.control.managers.region_manager import REGION_PROPOSAL
 from rheostat.control.setup.factory import Control
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
+from rheostat.model.network.membership import with_only
 from rheostat.policies.contract.policy import ApplicationPolicy, OperatorPolicy, Proposal
 from rheostat.policies.contract.policy_views import ApplicationView
 from rheostat.policies.contract.requests import without_conflicts
@@ -29,6 +32,10 @@ from rheostat.policies.nodes.node_migration import HostView, NodeMigration
 from rheostat.policies.nodes.region_size import RegionView, TargetCapacity
 
 STALE = "application manager"
+DECISIONS = frozenset({PROPOSAL, APPLICATION_PROPOSAL, DECISION, REGION_PROPOSAL, MIGRATION, PLAN})
+"""Kinds of entries that are decisions."""
+Pair = tuple[object, object]
+"""What was decided then, and what is decided now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +44,19 @@ class ReplayDifference:
 
     number: int
     """Of the entry in the journal."""
+    at_seconds: float
+    by: str
+    """Name of the manager."""
     then: str
     now: str
 
     def __str__(self) -> str:
-        return f"entry {self.number}: decided {self.then}, would now decide {self.now}"
+        return f"decision {self.number} of the {self.by}: decided {self.then}, would now decide {self.now}"
 
 
 @dataclass(slots=True)
 class Replay:
-    """Goes through a journal with the same policies, from their beginning."""
+    """Policies of one control, and their memory as of the entry read last."""
 
     operators: dict[str, tuple[OperatorPolicy[Any], Local]] = field(default_factory=dict)
     """By the name of their manager."""
@@ -55,14 +65,18 @@ class Replay:
     regions: TargetCapacity | None = None
     nodes: NodeMigration | None = None
     planned: PlannedManager | None = None
-    """Plans again on the nodes its outlook has; a plan on others is not decided again."""
+    """Plans on the nodes of its outlook, or on some of them; a plan on other nodes is not decided again."""
     decided: int = 0
-    """How many decisions were taken again."""
+    """Number of decisions taken again so far."""
+    skipped: int = 0
+    """Number of decisions that could not be taken again."""
     _memories: dict[str, Any] = field(default_factory=dict)
+    _journaled: dict[str, Any] = field(default_factory=dict)
+    """The memory each manager has journaled last."""
 
     @classmethod
     def of(cls, control: Control) -> "Replay":
-        """With the policies of a control, which is not touched."""
+        """A replay with the policies of a control, and with what its managers remember; the control is not touched."""
         return cls(
             {manager.name: (manager.policy, manager.local) for manager in control.operators},
             control.application.policy if control.application else None,
@@ -72,9 +86,19 @@ class Replay:
             control.planned,
         )
 
+    def remember(self, by: str, memory: Any) -> None:
+        """Gives a manager the memory that it begins with."""
+        self._memories[by] = self._journaled[by] = memory
+
     def differences(self, journal: JournalReader) -> Iterator[ReplayDifference]:
-        """Every decision that would not be taken again; none, if nothing was changed."""
-        again: dict[str, Callable[[Entry], tuple[object, object] | None]] = {
+        """Every decision that would not be taken again; none if nothing was changed."""
+        for number, entry in journal.read():
+            if (found := self.follow(number, entry)) is not None:
+                yield found
+
+    def follow(self, number: int, entry: Entry) -> ReplayDifference | None:
+        """Takes the decision of the next entry again, if it is one; gives the difference, if there is one."""
+        again: dict[str, Callable[[Entry], Pair | None]] = {
             PROPOSAL: self._proposal,
             APPLICATION_PROPOSAL: self._application_proposal,
             DECISION: self._decision,
@@ -82,29 +106,47 @@ class Replay:
             MIGRATION: self._migration,
             PLAN: self._plan,
         }
-        for number, entry in journal.read():
-            decide = again.get(entry.kind)
-            pair = decide(entry) if decide is not None else None
-            if pair is None:
-                continue
-            self.decided += 1
-            then, now = pair
-            if then != now:
-                yield ReplayDifference(number, str(then), str(now))
+        if entry.kind == MEMORY:
+            self._take_memory(entry)
+        decide = again.get(entry.kind)
+        if decide is None:
+            return None
+        pair = decide(entry)
+        if pair is None:
+            self.skipped += 1
+            return None
+        self.decided += 1
+        then, now = pair
+        if then == now:
+            return None
+        return ReplayDifference(number, entry.at_seconds, str(entry.facts["by"]), told(then), told(now))
 
-    def _proposal(self, entry: Entry) -> tuple[object, object] | None:
+    def _take_memory(self, entry: Entry) -> None:
+        facts: Any = entry.facts
+        if facts["by"] in self.operators:
+            policy, _ = self.operators[facts["by"]]
+            if policy.name == facts["policy"]:
+                self._journaled[facts["by"]] = policy.loaded(facts["memory"])
+
+    def _proposal(self, entry: Entry) -> Pair | None:
         facts: Any = entry.facts
         if facts["by"] not in self.operators:
             return None
         policy, local = self.operators[facts["by"]]
         then = Proposed.from_facts(facts)
-        memory = self._memories.get(then.by, policy.begin())
-        proposal, self._memories[then.by] = policy.decide(then.view, memory)
-        request = replace(then, proposal=proposal).request(local)
-        asked = None if request is None else request.to_plain()
-        return (then.proposal, facts["request"]), (proposal, asked)
+        journaled = self._journaled.get(then.by, policy.begin())
+        first: Pair | None = None
+        for memory in (self._memories.get(then.by, journaled), journaled):
+            proposal, following = policy.decide(then.view, memory)
+            request = replace(then, proposal=proposal).request(local)
+            pair = (then.proposal, facts["request"]), (proposal, None if request is None else request.to_plain())
+            if first is None or pair[0] == pair[1]:
+                first, self._memories[then.by] = pair, following
+            if pair[0] == pair[1]:
+                break
+        return first
 
-    def _application_proposal(self, entry: Entry) -> tuple[object, object] | None:
+    def _application_proposal(self, entry: Entry) -> Pair | None:
         if self.policy is None:
             return None
         facts: Any = entry.facts
@@ -115,7 +157,7 @@ class Replay:
         )
         return then, now
 
-    def _decision(self, entry: Entry) -> tuple[object, object]:
+    def _decision(self, entry: Entry) -> Pair:
         then = Decision.from_facts(entry.facts)
         # Which requests were out of date was seen in the world, not decided.
         stale = tuple(refusal for refusal in then.refusals if refusal.by == STALE)
@@ -130,29 +172,32 @@ class Replay:
         granted, self._memories[DECISION] = self.granting.grant(kept, then.seen, memory)
         return then, Decision.of(then.by, then.seen, then.requests, (*stale, *conflicts, *crowds), granted)
 
-    def _region(self, entry: Entry) -> tuple[object, object] | None:
+    def _region(self, entry: Entry) -> Pair | None:
         if self.regions is None:
             return None
         facts: Any = entry.facts
         now = self.regions.decide(RegionView.from_plain(facts["view"])).to_plain()
         return facts["proposal"], now
 
-    def _migration(self, entry: Entry) -> tuple[object, object] | None:
+    def _migration(self, entry: Entry) -> Pair | None:
         if self.nodes is None:
             return None
         facts: Any = entry.facts
         return facts["proposal"], self.nodes.decide(HostView.from_plain(facts["view"])).to_plain()
 
-    def _plan(self, entry: Entry) -> tuple[object, object] | None:
+    def _plan(self, entry: Entry) -> Pair | None:
         facts: Any = entry.facts
         if self.planned is None or "nodes" not in facts:
             return None
         picture = self.planned.outlook.picture()
-        if facts["nodes"] != list(picture.infrastructure.index):
+        infrastructure = picture.infrastructure
+        if set(facts["nodes"]) < infrastructure.index.keys():
+            infrastructure = with_only(infrastructure, facts["nodes"])
+        if facts["nodes"] != list(infrastructure.index):
             return None
         application = journaled_application(picture.application, facts)
         current = Deployment.of(facts["current"])
-        infrastructure = MeasuredNetwork.from_plain(facts["network"]).applied_to(picture.infrastructure)
+        infrastructure = MeasuredNetwork.from_plain(facts["network"]).applied_to(infrastructure)
         known = MeasuredValues.from_plain(facts["knowledge"])
         problem = self.planned.problem(application, infrastructure, current, known, first=facts["first"])
         outcome = self.planned.planner.plan(problem)
@@ -160,3 +205,28 @@ class Replay:
             return (facts["status"], facts.get("change")), (outcome.status.value, None)
         change = Reconfiguration.between(current, outcome.deployment)
         return (facts["status"], facts.get("change")), (outcome.status.value, str(change))
+
+
+def told(decided: object) -> str:
+    """A decision in words, with everything that two decisions are compared by."""
+    match decided:
+        case (Proposal() as proposal, request):
+            after = "nothing" if request is None else _nodes(request["after"])  # type: ignore[index]
+            return f"{_wanted(proposal)} and asks for {after}"
+        case Decision():
+            granted = "; ".join(str(request) for request in decided.granted) or "nothing"
+            refused = "".join(f"; refuses {one.request} ({one.by}: {one.reason})" for one in decided.refusals)
+            return f"grants {granted}{refused}"
+        case (str(status), change):
+            return f"{change or 'nothing'} ({status})"
+        case Mapping() if all(isinstance(one, Proposal) for one in decided.values()):
+            return "; ".join(f"{name}: {_wanted(one)}" for name, one in decided.items())
+    return json.dumps(decided, sort_keys=True)
+
+
+def _wanted(proposal: Proposal) -> str:
+    return f"{proposal.wanted} replicas (score {proposal.score:.4g}: {proposal.reason})"
+
+
+def _nodes(counts: Mapping[str, int]) -> str:
+    return "{" + ", ".join(f"{node}:{count}" for node, count in sorted(counts.items())) + "}"

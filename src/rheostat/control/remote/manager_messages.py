@@ -5,11 +5,10 @@ new process changes nothing that the next one does not put right.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from rheostat.control.loop.ports import Entry, Json
-from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.policies.contract.requests import Request
 
 NEVER = 0.0
@@ -87,19 +86,3 @@ class Report:
             tuple(Standing(sender, number, Request.from_plain(one)) for sender, number, one in plain["requests"]),
             tuple((number, Entry(kind, at, facts)) for number, kind, at, facts in plain["entries"]),
         )
-
-
-def settings_to_plain(settings: ControlSettings) -> dict[str, Any]:
-    """As a document."""
-    return asdict(settings)
-
-
-def settings_from_plain(plain: Mapping[str, Any]) -> ControlSettings:
-    """As they were: what was a tuple is one again."""
-    known = {each.name for each in fields(ControlSettings)}
-    given = {name: _frozen(value) for name, value in plain.items() if name in known}
-    return ControlSettings(**given)
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(one) for one in value) if isinstance(value, list) else value

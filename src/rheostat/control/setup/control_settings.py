@@ -1,7 +1,7 @@
 """How is an application controlled? One value with the papers' defaults; whatever is wrong with it is told at once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from math import isfinite
 from typing import Any
 
@@ -200,3 +200,19 @@ class ControlSettings:
         if self.neighbours < 1:
             found.append(Mistake(("neighbours",), f"{self.neighbours} is below 1", "write at least 1"))
         return found
+
+
+def settings_to_plain(settings: ControlSettings) -> dict[str, Any]:
+    """Control settings as a document."""
+    return asdict(settings)
+
+
+def settings_from_plain(plain: Mapping[str, Any]) -> ControlSettings:
+    """Control settings from a document; a setting that this version does not know is ignored."""
+    known = {each.name for each in fields(ControlSettings)}
+    given = {name: _tupled(value) for name, value in plain.items() if name in known}
+    return ControlSettings(**given)
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(_tupled(each) for each in value) if isinstance(value, list) else value

@@ -7,8 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
-from rheostat.control.remote.manager_messages import settings_from_plain, settings_to_plain
-from rheostat.control.setup.control_settings import ControlSettings
+from rheostat.control.setup.control_settings import ControlSettings, settings_from_plain, settings_to_plain
 from rheostat.model.documents import read_application, read_infrastructure, write
 from rheostat.model.graph.application import Application
 from rheostat.model.network.resources import Infrastructure

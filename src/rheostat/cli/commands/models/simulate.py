@@ -1,6 +1,7 @@
 """`rheostat simulate`: how does an application fare under a control system, in virtual time?"""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from rheostat.cli.output import ExitCode, answer_json, page, say, warn
 from rheostat.cli.views.simulation_view import Bar, summary_json, summary_table
 from rheostat.control.history.journal import to_line
 from rheostat.control.loop.ports import Entry
+from rheostat.control.setup.control_record import ControlRecord
 from rheostat.control.setup.control_settings import KINDS, PLANNED, ControlSettings
 from rheostat.policies.policy_registry import GRANTING, POLICIES
 from rheostat.report.html_report import write_report
@@ -70,7 +72,9 @@ def simulate(
     seed: Annotated[int, typer.Option(help="What is left to chance is the same for the same seed.")] = 0,
     report: Annotated[Path | None, typer.Option(help="Write the run as one HTML page.")] = None,
     recording: Annotated[Path | None, typer.Option(help="Write what was recorded as JSON.")] = None,
-    journal: Annotated[Path | None, typer.Option(help="Write every decision as a line of JSON.")] = None,
+    journal: Annotated[
+        Path | None, typer.Option(help="Write every decision as a line of JSON, for rheostat replay.")
+    ] = None,
     save_learned: Annotated[
         Path | None, typer.Option(help="Write what the policies have learned, for rheostat run --learned.")
     ] = None,
@@ -117,7 +121,9 @@ def simulate(
     exclusion = Exclusion(warm_up)
     summary = summarise(run.recording, exclusion)
     _write(run, exclusion, report, recording)
-    _write_lines([entry for _, entry in run.journal.read()], journal)
+    if journal is not None:
+        record = ControlRecord(replace(settings, seed=seed), scenario.application, scenario.infrastructure, planning)
+        _write_lines([*known, record.entry(0.0), *(entry for _, entry in run.journal.read())], journal)
     _write_lines(run.lessons, save_learned)
     good = objective_ms is None or (summary.mean_ms is not None and summary.mean_ms <= objective_ms)
     if as_json:
