@@ -11,6 +11,7 @@ from rheostat.errors import Fenced
 from rheostat.runtime.channels.port.channel import Channel, EpochClaim, ProducedBatch
 from rheostat.runtime.channels.port.places import last_epoch, promised
 from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.records.channel_errors import SegmentGone
 from rheostat.runtime.channels.records.manifest import FOREVER, NEVER, ManifestKind
 from tests.contracts.channel_rows import (
     GROUPS,
@@ -74,7 +75,7 @@ class ChannelProducersContract:
         producer = channel.producers.open(EpochClaim("p", 1))
         segment = stage(channel, "p", 1, [(0, 0)])
         assert channel.consumers.clean(LATER, grace_ms=0).orphans == 1
-        with pytest.raises(FileNotFoundError, match="cleaned away"):
+        with pytest.raises(SegmentGone, match="cleaned away"):
             producer.publish(ProducedBatch(0, (segment,)), 0)
 
     def test_no_rows_make_no_segment_and_an_empty_batch_counts_only_for_its_frontier(self, channel):

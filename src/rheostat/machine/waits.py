@@ -20,7 +20,8 @@ def wait_until(
     """
     deadline = clock() + seconds
     while not reached():
-        if clock() > deadline:
+        left = deadline - clock()
+        if left <= 0:
             return False
-        pause(look_seconds)
+        pause(min(look_seconds, left))
     return True

@@ -5,9 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from tests.runtime.channels.world import Row, channel_at, opened, publish
+from tests.runtime.channels.world import Row, publish
 from tests.runtime.query.test_progress_report import read, report
 
 from rheostat.app import App, operator
@@ -16,13 +14,8 @@ from rheostat.errors import NodeUnreachable
 from rheostat.model.graph.deployment import Deployment, Replicas
 from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.model.observation import FIGURES, Subject
-from rheostat.runtime.channels.observe.consumed import consumed
-from rheostat.runtime.channels.observe.manifest_tail import UnorderedTail
-from rheostat.runtime.channels.port.backlog import backlog_of, subscription_backlog
 from rheostat.runtime.channels.port.channel import EpochClaim, ProducedBatch
-from rheostat.runtime.channels.reader.advance import advance
 from rheostat.runtime.channels.records.histogram import IngestHistogram
-from rheostat.runtime.channels.records.offset import Offset
 from rheostat.runtime.metrics.collector import CollectorSettings, MetricsCollector
 from rheostat.runtime.nodes.node_usage import Usage
 from rheostat.runtime.plan.blueprint import Blueprint
@@ -30,71 +23,6 @@ from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 from rheostat.runtime.plan.physical_plan import physical_plan
 from rheostat.runtime.plan.run_paths import RunPaths
-
-HALVES = (frozenset({0, 1}), frozenset({2, 3}))
-
-
-@settings(max_examples=20)
-@given(st.lists(st.tuples(st.sampled_from("pq"), st.lists(st.integers(0, 3), max_size=6)), max_size=10), st.data())
-def test_what_instances_have_before_them_is_together_the_lag_of_the_operator(tmp_path_factory, batches, data):
-    channel = channel_at(tmp_path_factory.mktemp("c"))
-    producers = {name: opened(channel, name) for name in "pq"}
-    read_after = [data.draw(st.integers(0, len(batches))) for _ in HALVES]
-    for number, (name, groups) in enumerate(batches):
-        for part, owned in enumerate(HALVES):
-            if number == read_after[part]:
-                offset = advance(channel.log(), Offset.start("c", owned))
-                channel.consumers.commit(f"count@n{part}", offset)
-        publish(channel, producers[name], number, [Row(name, n, g) for n, g in enumerate(groups)], now_ms=1000 + number)
-    log, offsets = channel.log(), [*channel.consumers.committed().get("count", {}).values()]
-    parts = [backlog_of(log, offsets, owned) for owned in HALVES]
-    assert sum(part.rows for part in parts) == subscription_backlog(channel, "count").rows
-    for part, owned, after in zip(parts, HALVES, read_after, strict=True):
-        begin = after if after < len(batches) else 0
-        unread = [1000 + n for n, (_, groups) in enumerate(batches) if owned & {*groups} and n >= begin]
-        assert part.oldest_ms == min(unread, default=None)
-        assert part.rows == sum(g in owned for _, groups in batches[begin:] for g in groups)
-
-
-def test_what_a_batch_consumed_and_a_new_epoch(tmp_path):
-    channel = channel_at(tmp_path)
-    first = opened(channel, "p")
-    publish(channel, first, 0, [Row("p", 0, 0)], now_ms=10)
-    start = advance(channel.log(), Offset.start("c", channel.spec.all_groups))
-    publish(channel, first, 1, [Row("p", 1, 1)], now_ms=20)
-    publish(channel, opened(channel, "p", 2), 2, [Row("p", 2, 2)], now_ms=30)
-    end = advance(channel.log(), start)
-    assert [(name, m.published_ms) for name, m in consumed(channel.log(), start, end)] == [("p", 20), ("p", 30)]
-
-
-def test_results_are_followed_once_from_now_on(tmp_path):
-    channel = channel_at(tmp_path)
-    first = opened(channel, "p")
-    for number in range(5):
-        publish(channel, first, number, [Row("p", number, 0)], now_ms=10 * number)
-    tail = UnorderedTail(channel.log())
-    assert [m.batch for m in tail.fresh(since_ms=25)] == [3, 4]
-    assert tail.fresh(since_ms=25) == []
-    publish(channel, first, 5, [Row("p", 5, 0)], now_ms=50)
-    publish(channel, opened(channel, "p", 2), 6, [Row("p", 6, 0)], now_ms=60)
-    assert [m.batch for m in tail.fresh(since_ms=25)] == [5, 6]
-    assert tail.fresh(since_ms=25) == []
-
-
-def test_who_follows_a_channel_goes_on_where_it_was_cleaned_away(tmp_path):
-    """It was read and cleaned faster than anybody looked: a look that waits for what is gone would wait for ever."""
-    channel = channel_at(tmp_path)
-    channel.consumers.subscribe("count")
-    first, tail = opened(channel, "p"), UnorderedTail(channel.log())
-    publish(channel, first, 0, [Row("p", 0, 0)], now_ms=10)
-    assert [m.batch for m in tail.fresh(since_ms=0)] == [0]
-    for number in range(1, 6):
-        publish(channel, first, number, [Row("p", number, 0)], now_ms=10 + number)
-    channel.consumers.commit("count@n1", advance(channel.log(), Offset.start("c", channel.spec.all_groups)))
-    assert channel.consumers.clean(0).manifests > 0
-    publish(channel, first, 6, [Row("p", 6, 0)], now_ms=60)
-    assert [m.batch for m in tail.fresh(since_ms=0)][-1] == 6
-    assert tail.fresh(since_ms=0) == []
 
 
 def nothing(*_frames):

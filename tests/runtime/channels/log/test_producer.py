@@ -7,6 +7,7 @@ from rheostat.errors import Fenced
 from rheostat.machine.disk import Disk
 from rheostat.runtime.channels.port.channel import ProducedBatch
 from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.records.channel_errors import SegmentGone
 from rheostat.runtime.channels.records.manifest import NEVER, ManifestKind, Opening
 from rheostat.runtime.channels.records.offset import Offset
 
@@ -152,7 +153,7 @@ def test_a_segment_that_was_cleaned_too_early_is_noticed(tmp_path):
     producer = opened(channel, "p")
     segment = channel.producers.stage("p", 1, table_of(ROWS), None)
     (channel.folder.segments("p", 1) / segment.name).unlink()
-    with pytest.raises(FileNotFoundError, match="cleaned away"):
+    with pytest.raises(SegmentGone, match="cleaned away"):
         producer.publish(ProducedBatch(0, (segment,)), 0)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from rheostat.machine.disk import TEMPORARY, Disk
+from rheostat.machine.waits import wait_until
 from rheostat.runtime.channels.log.channel_folder import ChannelFolder
 from rheostat.runtime.channels.port.channel import Place
 from rheostat.runtime.channels.port.places import FIRST_EPOCH, log_ends
@@ -75,13 +76,9 @@ class DiskLog:
 
     def wait(self, ends: Mapping[str, Place], seconds: float) -> bool:
         """Waits until the log has grown beyond these ends, at most so long; says whether it has."""
-        deadline = time.monotonic() + seconds
-        while log_ends(self) == ends:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return False
-            time.sleep(min(left, LOOK_SECONDS))
-        return True
+        return wait_until(
+            lambda: log_ends(self) != ends, seconds, look_seconds=LOOK_SECONDS, clock=time.monotonic, pause=time.sleep
+        )
 
     def fetch(self, runs: Iterable[GroupRun]) -> Iterator[pa.RecordBatch]:
         """Rows of every run. Segments are mapped, so only the pages of these rows are read."""

@@ -10,6 +10,7 @@ from rheostat.errors import Fenced
 from rheostat.runtime.channels.log.slot_log import SlotLog
 from rheostat.runtime.channels.port.channel import EpochClaim, ProducedBatch
 from rheostat.runtime.channels.port.places import FIRST_EPOCH, is_over, last_epoch, next_slot
+from rheostat.runtime.channels.records.channel_errors import SegmentGone
 from rheostat.runtime.channels.records.manifest import Manifest, ManifestKind, Opening
 
 
@@ -76,7 +77,7 @@ class SlotProducer:
     def _check_segments(self, manifest: Manifest) -> None:
         for segment in manifest.segments:
             if not self._log.has_segment(self.name, self.epoch, segment.name):
-                raise FileNotFoundError(f"segment {segment.name} was cleaned away before batch {manifest.batch} ended")
+                raise SegmentGone(segment.name, manifest.batch)
 
 
 def open_epoch(log: SlotLog, claim: EpochClaim, now_ms: int) -> SlotProducer:

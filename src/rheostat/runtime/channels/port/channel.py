@@ -125,7 +125,7 @@ class ChannelProducer(Protocol):
         """Publishes the batch; says whether anything was published.
 
         Nothing is if the batch was published before (a replay) or has neither rows nor a new frontier. Raises Fenced if
-        the epoch was sealed.
+        the epoch was sealed, SegmentGone if one of its segments was cleaned away.
         """
         ...
 

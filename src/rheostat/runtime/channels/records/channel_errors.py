@@ -25,6 +25,17 @@ class NoChannel(RuntimeFault):
         return f"there is no channel at {self.address}"
 
 
+class SegmentGone(RuntimeFault):
+    """A batch names a segment that was cleaned away as an orphan: the batch took longer than the grace."""
+
+    def __init__(self, segment: str, batch: int) -> None:
+        super().__init__(segment, batch)
+        self.segment, self.batch = segment, batch
+
+    def __str__(self) -> str:
+        return f"segment {self.segment} was cleaned away before batch {self.batch} ended"
+
+
 class WrongGroups(RuntimeFault):
     """An offset covers other key groups than the instance owns: a checkpoint was started with the wrong ownership."""
 
