@@ -7,7 +7,7 @@ from tests.runtime.channels.world import channel_at
 
 from rheostat.machine.disk import Disk
 from rheostat.runtime.channels.hold_file import HoldOrder, write_control
-from rheostat.runtime.channels.reader.batch_limit import FREE_ROWS, Admission
+from rheostat.runtime.channels.reader.batch_limit import FREE_ROWS, BatchLimit
 from rheostat.runtime.channels.reader.channel_reader import ChannelReader, ReadSettings
 from rheostat.runtime.channels.records.offset import Offset
 
@@ -16,14 +16,14 @@ WANTED = 5.0
 
 def worked_off(waiting, fixed, per_row, arriving=0.0, batches=60):
     """Durations and rows of the batches of a query that begins with so many rows waiting."""
-    admission, now, found = Admission(WANTED), 0.0, []
+    limit, now, found = BatchLimit(WANTED), 0.0, []
     for number in range(batches):
-        admission.asked(str(number), now)
-        most = admission.most_rows()
+        limit.note_start(str(number), now)
+        most = limit.most_rows()
         rows = int(waiting if most is None else min(waiting, most))
         if rows == 0:
             break
-        admission.planned(str(number + 1), rows, now)
+        limit.note_planned(str(number + 1), rows, now)
         seconds = fixed + per_row * rows
         waiting += arriving * seconds - rows
         now += seconds
@@ -66,21 +66,21 @@ def test_where_planning_alone_takes_longer_than_a_batch_may_rows_still_get_throu
 
 
 def test_a_usual_batch_is_not_held_up_by_a_slow_small_one():
-    admission = Admission(WANTED)
+    limit = BatchLimit(WANTED)
     for number, (rows, seconds) in enumerate([(20, 0.3), (25, 0.5), (18, 0.25)]):
-        admission.asked(str(number), 10.0 * number)
-        admission.planned(str(number + 1), rows, 10.0 * number)
-        admission.asked(str(number + 1), 10.0 * number + seconds)
-    assert admission.most_rows() >= FREE_ROWS
+        limit.note_start(str(number), 10.0 * number)
+        limit.note_planned(str(number + 1), rows, 10.0 * number)
+        limit.note_start(str(number + 1), 10.0 * number + seconds)
+    assert limit.most_rows() >= FREE_ROWS
 
 
 def test_only_the_first_look_after_a_batch_ends_it():
-    admission = Admission(WANTED)
-    admission.planned("a", 1_000, 0.0)
-    admission.planned("a", 1_000, 1.0)
-    admission.asked("a", 10.0)
-    admission.asked("a", 500.0)
-    assert admission.most_rows() == 350, "half as many for half the time, and less every other time"
+    limit = BatchLimit(WANTED)
+    limit.note_planned("a", 1_000, 0.0)
+    limit.note_planned("a", 1_000, 1.0)
+    limit.note_start("a", 10.0)
+    limit.note_start("a", 500.0)
+    assert limit.most_rows() == 350, "half as many for half the time, and less every other time"
 
 
 def test_whoever_is_waited_for_is_not_cut_short(tmp_path):

@@ -21,7 +21,7 @@ LEAST_SPREAD = 0.1
 
 
 @dataclass(slots=True)
-class Admission:
+class BatchLimit:
     """Limits the next batch of a query by the durations of the last ones."""
 
     seconds: float
@@ -32,12 +32,12 @@ class Admission:
     """End, rows and time of the batch that was planned last."""
     _turn: bool = True
 
-    def planned(self, end: object, rows: int, now_seconds: float) -> None:
+    def note_planned(self, end: object, rows: int, now_seconds: float) -> None:
         """Records that a batch with this end is about to run."""
         if self._running is None or self._running[0] != end:
             self._running = (end, rows, now_seconds)
 
-    def asked(self, start: object, now_seconds: float) -> None:
+    def note_start(self, start: object, now_seconds: float) -> None:
         """Records where the next batch begins: if the last one ended there, that one is done."""
         if self._running is not None and self._running[0] == start:
             _, rows, began = self._running

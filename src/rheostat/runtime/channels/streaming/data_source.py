@@ -26,7 +26,7 @@ from pyspark.sql.types import StructType
 
 from rheostat.runtime.channels.channel_store import open_channel
 from rheostat.runtime.channels.hold_file import HoldOrder
-from rheostat.runtime.channels.reader.batch_limit import Admission
+from rheostat.runtime.channels.reader.batch_limit import BatchLimit
 from rheostat.runtime.channels.reader.channel_reader import ChannelReader
 from rheostat.runtime.channels.records.manifest import FOREVER, NEVER
 from rheostat.runtime.channels.records.offset import Offset, parse_offset
@@ -101,7 +101,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: Mapping[str, str], schema: StructType) -> None:
         self._reading = reading_of(options)
         self._max_rows = int(options["max_rows_per_batch"]) if "max_rows_per_batch" in options else None
-        self._admission = Admission(float(options["batch_seconds"])) if "batch_seconds" in options else None
+        self._batch_limit = BatchLimit(float(options["batch_seconds"])) if "batch_seconds" in options else None
         self._schema = schema
         self._reader = ChannelReader(self._reading)
         self._bounded = False
@@ -147,8 +147,10 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if order.hold:
             self._reader.acknowledge_hold(order)
         max_rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
-        if not self._reader.has_limit(order):
-            max_rows = _least(max_rows, self._admitted(here))
+        # A reader that was ordered to an offset goes there as fast as it can.
+        if self._batch_limit is not None and not self._reader.has_limit(order):
+            self._batch_limit.note_start(here, time.monotonic())
+            max_rows = _least(max_rows, self._batch_limit.most_rows())
         if self._bounded and self._end is None:
             self._end = self._reader.head(here)
         end = self._reader.next_offset(here, max_rows, now_ms, order)
@@ -160,20 +162,14 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._reader.commit_progress(offset, now_ms)
         self._reader.clean_if_due(now_ms)
 
-    def _admitted(self, here: Offset) -> int | None:
-        if self._admission is None:
-            return None
-        self._admission.asked(here, time.monotonic())
-        return self._admission.most_rows()
-
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The rows of a batch, in at most as many parts as there are replicas."""
         self._is_first = False  # a batch that is done again is planned without asking where it ends
         begin, stop = parse_offset(start), parse_offset(end)
         parts = [ReadPart(strands) for strands in self._reader.plan(begin, stop)]
-        if self._admission is not None:
+        if self._batch_limit is not None:
             rows = sum(run.rows for part in parts for strand in part.strands for run in strand.runs)
-            self._admission.planned(stop, rows, time.monotonic())
+            self._batch_limit.note_planned(stop, rows, time.monotonic())
         if TICK not in self._schema.names or stop.frontier in (NEVER, FOREVER) or stop.frontier == begin.frontier:
             return parts
         first, *rest = parts or [ReadPart(())]
