@@ -3,11 +3,11 @@
 `python -m benchmarks.control_overhead [--pairs 20] [--most-pairs 80] [--seconds 6] [--short] [--write FILE]`
 
 On: the controller's loop, everything measured every 4/3 s, EDF's managers deciding every 4 s; a dry run, so that what
-runs is the same. Off: nobody looks. It is one query all the time, and control is switched: two runs of the same thing
-differ by a sixth on a shared machine, and become faster for minutes while Java compiles. Times with and without are
-neighbours and each is first as often as second. Pairs are added until it is known well enough what is typical of them,
-whatever that is; the goal, at least 0.95 of the throughput, is for that. The processor time of the process that looks
-and decides is told as well: it is hardly noisy.
+runs is the same. Off: no measuring, no managers. It is one query all the time, and control is switched: two runs of
+the same thing differ by a sixth on a shared machine, and become faster for minutes while Java compiles. Times with
+and without are neighbours and each is first as often as second. Pairs are added until it is known well enough what is
+typical of them, whatever that is; the goal, at least 0.95 of the throughput, is for that. The processor time of the
+process that looks and decides is told as well: it is hardly noisy.
 """
 
 import argparse

@@ -15,6 +15,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 import numpy as np
+from experiments.planning.report import measured_at
 
 from rheostat.model.graph.application import Application
 from rheostat.model.network.resources import Infrastructure
@@ -283,7 +284,7 @@ def main() -> None:
     for name in arguments.only.split(","):
         lines = measured(name, quick=arguments.quick, highs_seconds=arguments.highs_seconds)
         known |= {lines[0]: lines} if lines else {}
-        text = ["# How fast planning is", "", *_INTRODUCTION, "", _FIRST, ""]
+        text = ["# How fast planning is", "", measured_at(), "", *_INTRODUCTION, "", _FIRST, ""]
         text += [line for section in known.values() for line in [*section, *([] if section[-1] == "" else [""])]]
         arguments.output.parent.mkdir(parents=True, exist_ok=True)
         # After every part: what has been measured is not lost if the next one is stopped.

@@ -63,7 +63,7 @@ install_packages() {
   rm -f "$stamp"
   "$venv/bin/python" -m pip install -q --disable-pip-version-check "pip==$pip_version"
   "$venv/bin/python" -m pip install -q --disable-pip-version-check -c constraints.txt --build-constraint constraints.txt \
-    -e '.[spark,learn]' --group tests --group lint
+    -e '.[spark,learn]' --group tests --group lint --group docs
   printf '%s\n' "$wanted" >"$stamp"
 }
 

@@ -122,10 +122,10 @@ def _page(found: list[Outcome], wall: float, seed: int, by_seed: dict[int, list[
             + ("that depends on the choice." if min(cuts.values()) < CUT_CLAIMED else "that stands with each."),
         ),
         prose(
-            f'- After a change nobody proposes anything for {SETTLE_SECONDS:g} s (the paper: "a short period"). That',
-            "bounds the changes of Q-learning without token bucket, and with it its downtime. As it changes all the",
-            "time, hardly any moment is two minutes away from a change: its response times and violations are those",
-            "of very few moments and say little.",
+            f'- After a change no manager proposes anything for {SETTLE_SECONDS:g} s (the paper: "a short period").',
+            "That bounds the changes of Q-learning without token bucket, and with it its downtime. As it changes all",
+            "the time, hardly any moment is two minutes away from a change: its response times and violations are",
+            "those of very few moments and say little.",
         ),
         prose(
             "- Q-learning with the token bucket depends on what a refused action counts as. Here it counts as taken,",

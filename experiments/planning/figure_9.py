@@ -77,7 +77,7 @@ REMARKS = {
             "effect. Here the share is changed by C_i, from 12.5 % of all resources to all of them, and for the",
             "sequential application it does have one. Above half of C_u every operator needs a node of its own: a",
             "shortest path through 20 of 20 nodes, and with C_i = 3 a quarter of each node is left over that",
-            "nobody can use but a relaxation can.",
+            "no operator can use but a relaxation can.",
         )
     ],
 }

@@ -212,8 +212,8 @@ def _about_rizou(
         ),
         prose(
             "- On true delays both decentralised schedulers do worse than on coordinates, though these are wrong. In a",
-            "space all operators come to rest together before anybody moves. Among nodes each looks for the best one",
-            "given the others' present nodes, and those that have met do not part, though all would be better off",
+            "space all operators come to rest together before any of them moves. Among nodes each looks for the best",
+            "one given the others' present nodes, and those that have met do not part, though all would be better off",
             "elsewhere: what the space costs in error it returns in freedom.",
         ),
     ]

@@ -1,10 +1,12 @@
-"""How does an experiment tell what it found? Markdown and SVG in `docs/results`, the same bytes for the same numbers.
+"""Reports of experiments: Markdown and SVG in `docs/results`, the same bytes for the same numbers.
 
-One line per paragraph, however long: who reads the page lets it be wrapped.
+One line per paragraph, however long: who reads the page lets it wrap.
 """
 
+import subprocess
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -40,11 +42,19 @@ def verdict(claim: str, holds: bool, found: str) -> str:
 
 
 def write_report(name: str, lines: Sequence[str]) -> None:
-    """Writes `docs/results/<name>.md`."""
+    """Writes `docs/results/<name>.md`, with the commit that was measured below its title."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / f"{name}.md"
-    path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    text = "\n".join([lines[0], "", measured_at(), *lines[1:]])
+    path.write_text(text.rstrip() + "\n", encoding="utf-8")
     tell(f"written: {path.relative_to(RESULTS.parents[1])}")
+
+
+def measured_at() -> str:
+    """The commit that is checked out, and today."""
+    asked = ("git", "rev-parse", "--short", "HEAD")
+    commit = subprocess.run(asked, cwd=RESULTS.parents[1], capture_output=True, text=True, check=True).stdout.strip()
+    return f"Measured at commit `{commit}`, {datetime.now(UTC):%Y-%m-%d}."
 
 
 def drawable(series: Sequence[float | None]) -> list[float]:

@@ -277,7 +277,7 @@ def _page(found: Survived, load: Load, command: str, run: str) -> list[str]:
         verdict("The output is exact", not (found.lost or found.duplicated), _numbers(found)),
         verdict("Every decision was done, undone or refused", not decisions.unfinished, f"{decisions.unfinished} open"),
         verdict(
-            "Whoever was started did not end by itself", not account.failed, f"{account.failed} controllers did so"
+            "No controller that was started ended by itself", not account.failed, f"{account.failed} controllers did so"
         ),
         "",
         prose(

@@ -157,8 +157,8 @@ def _page(failures: list[Came], pairs: list[tuple[Came, Came]], seed: int, comma
         prose(
             f"Twelve executors on eight embedded nodes, network {seed} of those drawn as the paper's testbed is, of",
             f"{len(SEEDS)} the one where S-ODP_R relies most on nodes that fail. s = {S:g}: delays of 12 to 32 ms are",
-            "multiplied by it and emulated between the nodes; the 10 tuples/s are not divided, since nobody is busy.",
-            "Placements are those of the planners for the declared rates; they do not change during a run.",
+            "multiplied by it and emulated between the nodes; the 10 tuples/s are not divided, since no operator is",
+            "busy. Placements are those of the planners for the declared rates; they do not change during a run.",
         ),
     ]
     if failures:
