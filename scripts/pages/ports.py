@@ -26,9 +26,20 @@ class Port:
 _LOOP = "rheostat.control.loop.ports"
 _WORLD = "rheostat.simulation.world.simulated_world:SimulatedWorld"
 _RUNTIME = "rheostat.runtime.reconfigure.runtime:Runtime"
-_WORLD_RUNS = ("tests/simulation/world/test_simulated_world.py", "tests/spark/test_world.py")
+_WORLD_RUNS = ("tests/simulation/world/test_simulated_world.py", "tests/runtime/reconfigure/test_world_on_spark.py")
 
 PORTS = (
+    Port(
+        "rheostat.runtime.channels.port.channel:Channel",
+        "A producer opens an epoch under a term, stages, publishes and seals; readers read on from a position, wait "
+        "and fetch rows; consumers say up to where rows may be removed.",
+        (
+            "rheostat.runtime.channels.log.disk_channel:DiskChannel",
+            "rheostat.runtime.channels.log.memory_channel:MemoryChannel",
+        ),
+        "tests/contracts/channel.py::ChannelContract",
+        ("tests/runtime/channels/log/test_channels.py",),
+    ),
     Port(
         f"{_LOOP}:Clock",
         "Time that never goes backwards, and waiting for a moment.",
@@ -72,7 +83,7 @@ PORTS = (
         "Instances are started, held, stopped and reported on one node.",
         ("rheostat.runtime.nodes.spark_node:SparkNode", "rheostat.runtime.nodes.remote_node:RemoteNode"),
         "tests/contracts/node.py::NodeContract",
-        ("tests/spark/test_nodes.py",),
+        ("tests/runtime/nodes/test_nodes.py",),
     ),
     Port(
         "rheostat.policies.contract.policy:OperatorPolicy",
