@@ -6,9 +6,10 @@ import stat
 import httpx
 import pytest
 
+from rheostat.control.loop.effects import effect_document, effect_of
 from rheostat.control.loop.ports import Done, Refused, RolledBack
 from rheostat.controller.controller_api import controller_app
-from rheostat.controller.controller_client import RunningApplication, effect_document, effect_of, held, read_address
+from rheostat.controller.controller_client import RunningApplication, held, read_address
 from rheostat.errors import RuntimeFault
 from rheostat.model.graph.deployment import Deployment
 from tests.cli.quiet_nodes import quiet_run

@@ -15,6 +15,7 @@ from threading import Event, Lock
 from typing import Any
 
 from rheostat.control.knowledge.profile import Profile
+from rheostat.control.loop.effects import effect_document
 from rheostat.control.loop.ports import Clock, Done, Effect, Entry, EntryLog, Refused, RolledBack
 from rheostat.control.managers.decisions import BY_HAND, effect_facts
 from rheostat.control.remote.sample_queue import SampleQueue
@@ -22,7 +23,6 @@ from rheostat.control.setup.control_record import ControlRecord
 from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.control.setup.factory import Control, Planning, World, build, has_local_managers
 from rheostat.controller.bring_up import Opened
-from rheostat.controller.controller_client import effect_document
 from rheostat.controller.decision_loop import DecisionLoop
 from rheostat.controller.recorder import RecordingFile
 from rheostat.controller.remote_managers import RemoteManagers
@@ -32,8 +32,7 @@ from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.model.network.resources import Infrastructure
-from rheostat.model.quality.placed import Placed
-from rheostat.model.quality.qos import resource_use
+from rheostat.model.quality.capacity_use import used_capacity
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 
 QUIET_SECONDS = 5.0
@@ -250,7 +249,7 @@ class Controller:
     def status(self) -> dict[str, Any]:
         """Everything that is shown."""
         deployment = self.runtime.deployment()
-        use = resource_use(Placed(self.application, self.infrastructure, deployment)).tolist()
+        used = used_capacity(self.application, deployment)
         seen, up = self._seen, {node.name for node in self.runtime.nodes_up()}
         return {
             "application": self.application.name,
@@ -259,8 +258,13 @@ class Controller:
             "seconds": round(time.monotonic() - self._began, 1),
             "deployment": {name: dict(replicas.counts) for name, replicas in deployment.items()},
             "nodes": [
-                {"name": node.name, "capacity": node.capacity, "used": used, "lost": node.name not in up}
-                for node, used in zip(self.infrastructure.nodes, use, strict=True)
+                {
+                    "name": node.name,
+                    "capacity": node.capacity,
+                    "used": used.get(node.name, 0.0),
+                    "lost": node.name not in up,
+                }
+                for node in self.infrastructure.nodes
             ],
             "sources_tps": seen.sources,
             "sinks_tps": seen.sinks,

@@ -25,8 +25,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, PositiveInt
 
+from rheostat.control.loop.effects import effect_document
 from rheostat.control.loop.ports import Effect
-from rheostat.controller.controller_client import Address, effect_document, remove_address, write_address
+from rheostat.controller.controller_client import Address, remove_address, write_address
 from rheostat.model.graph.deployment import Deployment
 from rheostat.runtime.nodes.http_guard import guarded_app
 

@@ -14,7 +14,8 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
-from rheostat.control.loop.ports import Done, Effect, Refused, RolledBack
+from rheostat.control.loop.effects import effect_of
+from rheostat.control.loop.ports import Effect
 from rheostat.errors import RuntimeFault
 from rheostat.model.graph.deployment import Deployment
 
@@ -153,29 +154,6 @@ class RunningApplication:
         if "error" in told:
             raise RuntimeFault(str(told["error"]))
         return told
-
-
-def effect_of(document: Mapping[str, Any]) -> Effect:
-    """What became of a change, from what the controller said."""
-    match document:
-        case {"effect": "done", "paused_seconds": seconds}:
-            return Done(float(seconds))
-        case {"effect": "rolled back", "reason": reason}:
-            return RolledBack(str(reason))
-        case {"effect": "refused", "reasons": reasons}:
-            return Refused(tuple(str(reason) for reason in reasons))
-    raise RuntimeFault(f"the controller gave no answer that is known here: {document}")
-
-
-def effect_document(effect: Effect) -> dict[str, Any]:
-    """The same as plain data."""
-    match effect:
-        case Done(seconds):
-            return {"effect": "done", "paused_seconds": round(seconds, 3)}
-        case RolledBack(reason):
-            return {"effect": "rolled back", "reason": reason}
-        case Refused(reasons):
-            return {"effect": "refused", "reasons": list(reasons)}
 
 
 def _plain(deployment: Deployment) -> dict[str, dict[str, int]]:

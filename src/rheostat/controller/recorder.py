@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.control.history.decision_story import Story
-from rheostat.control.loop.ports import Done, Effect, Refused, RolledBack
+from rheostat.control.loop.effects import effect_parts
+from rheostat.control.loop.ports import Effect
 from rheostat.model.graph.application import Application, Kind
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure
@@ -59,14 +60,9 @@ class RecordingFile:
 
     def note(self, what: str, effect: Effect) -> None:
         """A change that was wanted, and what became of it."""
-        match effect:
-            case Done(seconds):
-                note = Note(time.time(), "done", what, "", seconds)
-            case RolledBack(reason):
-                note = Note(time.time(), "rolled back", f"{what} ({reason})")
-            case Refused(reasons):
-                note = Note(time.time(), "refused", f"{what} ({'; '.join(reasons)})")
-        self._write({"note": asdict(note)})
+        parts = effect_parts(effect)
+        told = f"{what} ({parts.reason})" if parts.reasons else what
+        self._write({"note": asdict(Note(time.time(), parts.outcome, told, "", parts.downtime_seconds))})
 
     def _note_nodes(self, nodes: frozenset[str]) -> None:
         known, self._nodes = self._nodes, nodes

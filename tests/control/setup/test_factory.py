@@ -164,7 +164,7 @@ def test_infrastructure_follows_the_application():
         ({"kind": "efd"}, "kind: there is no kind of control 'efd'; did you mean 'edf'?"),
         ({"policy": "threshhld"}, "policy.name: there is no policy 'threshhld'; did you mean 'threshold'?"),
         ({"options": {"slack": 1.5}}, "policy: need 0 < scale_out < 1 and 0 < slack < 1"),
-        ({"policy": "doubling", "options": {"scale_in": 0.4}}, "thresholds that cannot settle"),
+        ({"policy": "doubling", "options": {"scale_in": 0.4}}, "thresholds would oscillate"),
         ({"granting": "token"}, "there is no policy 'token'"),
         ({"granting": "token-bucket", "granting_options": {"low_ms": 500}}, "granting: need 0 <= low_ms < high_ms"),
         ({"placement": "nearest"}, "placement: there is no way 'nearest'"),

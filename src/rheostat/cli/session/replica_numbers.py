@@ -5,6 +5,7 @@ from math import inf
 
 from rheostat.model.graph.application import Application, Kind
 from rheostat.model.graph.deployment import Deployment, Replicas
+from rheostat.model.quality.capacity_use import used_capacity
 
 
 def scaled(
@@ -17,10 +18,7 @@ def scaled(
     an operator goes to others that it may run on, unless it cannot be spread. Whether there is room at all is for the
     runtime to say.
     """
-    used = dict.fromkeys(capacity, 0.0)
-    for name, replicas in deployment.items():
-        for node, count in replicas.counts:
-            used[node] = used.get(node, 0.0) + count * application.by_name[name].resources
+    used = dict.fromkeys(capacity, 0.0) | used_capacity(application, deployment)
 
     def load(node: str, replicas: Replicas) -> tuple[float, int, str]:
         return used[node] / capacity[node] if capacity.get(node) else inf, replicas[node], node

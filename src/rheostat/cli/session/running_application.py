@@ -8,7 +8,8 @@ import typer
 
 from rheostat.cli.inputs.run_inputs import BASE
 from rheostat.cli.output import Complaint, ExitCode, WrongUse, answer_json, say, warn
-from rheostat.control.loop.ports import Done, Effect, Refused, RolledBack
+from rheostat.control.loop.effects import effect_parts
+from rheostat.control.loop.ports import Done, Effect
 from rheostat.controller.controller_client import RunningApplication
 from rheostat.model.documents import read_application, read_infrastructure
 from rheostat.model.graph.application import Application
@@ -78,22 +79,15 @@ def ask(running: RunningApplication, wanted: Deployment, current: Deployment, *,
 
 def answer(effect: Effect, what: str, *, as_json: bool) -> None:
     """Tells what became of a change; exit code 0 if it took place, else 1."""
-    match effect:
-        case Done(seconds):
-            reasons: tuple[str, ...] = ()
-            body: dict[str, Any] = {"effect": "done", "change": what, "paused_seconds": round(seconds, 3)}
-        case Refused(reasons):
-            body = {"effect": "refused", "change": what, "paused_seconds": 0.0}
-        case RolledBack(reason):
-            reasons = (reason,)
-            body = {"effect": "rolled back", "change": what, "paused_seconds": 0.0}
-    done = isinstance(effect, Done)
+    parts, done = effect_parts(effect), isinstance(effect, Done)
+    seconds = round(parts.downtime_seconds, 3)
     if as_json:
-        answer_json(ok=done, **body, mistakes=[Complaint(reason) for reason in reasons])
+        body = {"effect": parts.outcome, "change": what, "paused_seconds": seconds}
+        answer_json(ok=done, **body, mistakes=[Complaint(reason) for reason in parts.reasons])
     elif done:
         say(*(f"done: {one}" for one in what.split("; ")))
-        if seconds := body["paused_seconds"]:
+        if seconds:
             say(f"paused for {seconds:.2f} s")
     else:
-        warn(*(f"{body['effect']}: {reason}" for reason in reasons))
+        warn(*(f"{parts.outcome}: {reason}" for reason in parts.reasons))
     raise typer.Exit(ExitCode.FINE if done else ExitCode.NO)

@@ -1,4 +1,4 @@
-"""What runs where at a moment, and what room that leaves."""
+"""Snapshot of a deployment with its used and free capacity."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,11 +6,12 @@ from functools import cached_property
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment, Replicas
 from rheostat.model.network.resources import Infrastructure
+from rheostat.model.quality.capacity_use import used_capacity
 
 
 @dataclass(frozen=True)
 class DeploymentSnapshot:
-    """What runs where at a moment, with what follows from it."""
+    """A deployment on its nodes at one moment."""
 
     application: Application
     deployment: Deployment
@@ -18,18 +19,13 @@ class DeploymentSnapshot:
 
     @cached_property
     def replicas(self) -> dict[str, Replicas]:
-        """Every operator's."""
+        """Replicas of every operator."""
         return dict(self.deployment.items())
 
     @cached_property
     def used(self) -> dict[str, float]:
-        """Resources taken on every node."""
-        used = dict.fromkeys(self.infrastructure.index, 0.0)
-        for operator, replicas in self.deployment.items():
-            takes = self.application.by_name[operator].resources
-            for node, count in replicas.counts:
-                used[node] = used.get(node, 0.0) + takes * count
-        return used
+        """Capacity taken on every node, lost nodes that still hold replicas included."""
+        return dict.fromkeys(self.infrastructure.index, 0.0) | used_capacity(self.application, self.deployment)
 
     @cached_property
     def hosted(self) -> dict[str, dict[str, int]]:
@@ -42,11 +38,11 @@ class DeploymentSnapshot:
 
     @cached_property
     def capacities(self) -> dict[str, float]:
-        """Resources of every node."""
+        """Capacity of every node."""
         return {node.name: node.capacity for node in self.infrastructure.nodes}
 
     def room(self, node: str, operator: str, promised: float = 0.0) -> int:
-        """How many more replicas of an operator fit on a node, of which so much was promised to others."""
+        """Number of further replicas of an operator that fit on a node, of which `promised` is not free any more."""
         takes = self.application.by_name[operator].resources
         free = self.capacities[node] - self.used[node] - promised
         return int(free / takes + 1e-9) if takes > 0 else 1_000_000

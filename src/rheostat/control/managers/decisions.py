@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from rheostat.control.loop.ports import Done, Effect, Json, Refused, RolledBack
+from rheostat.control.loop.effects import DONE, effect_parts
+from rheostat.control.loop.ports import Effect, Json
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.policies.contract.policy_views import plain_fields
 from rheostat.policies.contract.requests import Refusal, Request
@@ -61,15 +62,12 @@ class Decision:
 
 
 def effect_facts(by: str, change: Reconfiguration, effect: Effect, predicted: Mapping[str, Json]) -> dict[str, Json]:
-    """What came of a change, and what was expected of it."""
+    """An effect as facts of the journal, with what was predicted."""
     facts: dict[str, Json] = {"by": by, "change": str(change), "predicted": dict(predicted)}
-    match effect:
-        case Done(downtime_seconds):
-            return {**facts, "outcome": "done", "downtime_seconds": downtime_seconds}
-        case Refused(reasons):
-            return {**facts, "outcome": "refused", "reasons": list(reasons)}
-        case RolledBack(reason):
-            return {**facts, "outcome": "rolled back", "reasons": [reason]}
+    parts = effect_parts(effect)
+    if parts.outcome == DONE:
+        return {**facts, "outcome": DONE, "downtime_seconds": parts.downtime_seconds}
+    return {**facts, "outcome": parts.outcome, "reasons": list(parts.reasons)}
 
 
 @dataclass(frozen=True, slots=True)

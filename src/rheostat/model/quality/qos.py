@@ -12,6 +12,7 @@ from math import exp
 import numpy as np
 from numpy.typing import NDArray
 
+from rheostat.model.quality.capacity_use import used_capacity
 from rheostat.model.quality.placed import Indices, Placed, Values
 
 
@@ -137,10 +138,9 @@ def stream_elastic_energy(placed: Placed) -> Values:
 
 
 def resource_use(placed: Placed) -> Values:
-    """Σ_i Σ_𝒰 𝒰(u) Res_i x_{i,𝒰}, for every node: the left side of EDRP (18) and ODP (11)."""
-    needs = np.array([operator.resources for operator in placed.application.operators])
-    taken = placed.count * needs[placed.rows.group]
-    return np.bincount(placed.node, weights=taken, minlength=len(placed.infrastructure.nodes)).astype(float)
+    """Used capacity of every node of the infrastructure, in its order: the left side of EDRP (18) and ODP (11)."""
+    used = used_capacity(placed.application, placed.deployment)
+    return np.array([used.get(node.name, 0.0) for node in placed.infrastructure.nodes])
 
 
 def link_loads_tps(placed: Placed) -> tuple[Indices, Indices, Values]:

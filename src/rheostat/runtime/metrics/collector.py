@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from rheostat.errors import RuntimeFault
 from rheostat.model.graph.application import RESULTS_SINK, Kind
 from rheostat.model.observation import Sample, Subject
+from rheostat.model.quality.capacity_use import used_capacity
 from rheostat.runtime.metrics.batch_cost import BatchCost
 from rheostat.runtime.metrics.channel_probe import ChannelProbe, Hops
 from rheostat.runtime.metrics.instance_rates import IDLE_MS, InstanceRates, MeasuredRates, OperatorChain, together
-from rheostat.runtime.metrics.node_probe import Figures, NodeAnswers, NodeProbe, slots_used
+from rheostat.runtime.metrics.node_probe import Figures, NodeAnswers, NodeProbe
 from rheostat.runtime.metrics.response_times import ResponseTimes
 from rheostat.runtime.metrics.stalls import InstanceState, StallPatience, StallWatch, Symptom, silent_nodes
 from rheostat.runtime.nodes.node_port import NodePort
@@ -129,7 +130,7 @@ class MetricsCollector:
         self._last = now_seconds
         answers = self._node_watch.ask(self.blueprint, self.nodes, self.settings.heartbeat_seconds, now_seconds)
         period = _Period(now_seconds, answers.figures)
-        used = slots_used(self.blueprint, plan.deployment)
+        used = used_capacity(self.blueprint.application, plan.deployment)
         for name in self.nodes:
             period.add(Subject.node(name), {"slots_used": used.get(name, 0.0)})
         self._look_at_instances(period, plan, answers)

@@ -6,7 +6,6 @@ from itertools import combinations
 from random import Random
 
 from rheostat.errors import RuntimeFault
-from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.coordinates import Coordinate
 from rheostat.model.observation import Subject
 from rheostat.runtime.metrics.round_trips import CONTROLLER, RoundTrip, delays_ms, folded
@@ -79,12 +78,3 @@ def _emulated(blueprint: Blueprint, nodes: Mapping[str, NodePort]) -> list[Round
     index, delay_ms = blueprint.infrastructure.index, blueprint.infrastructure.network.delay_ms
     pairs = combinations([name for name in nodes if name in index], 2)
     return [RoundTrip(u, v, float(delay_ms[index[u], index[v]] + delay_ms[index[v], index[u]])) for u, v in pairs]
-
-
-def slots_used(blueprint: Blueprint, deployment: Deployment) -> dict[str, float]:
-    """Resources the replicas take on every node that has any."""
-    used: dict[str, float] = {}
-    for name, replicas in deployment.items():
-        for node, count in replicas.counts:
-            used[node] = used.get(node, 0.0) + count * blueprint.application.by_name[name].resources
-    return used

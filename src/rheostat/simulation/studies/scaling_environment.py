@@ -32,6 +32,7 @@ from rheostat.model.graph.deployment import Deployment, Replicas
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.model.network.resources import Infrastructure
 from rheostat.model.observation import Sample, Subject
+from rheostat.model.quality.capacity_use import used_capacity
 from rheostat.policies.operators.period_cost import Weights, period_cost
 from rheostat.simulation.queues.servers import capacity_tps
 from rheostat.simulation.world.scenario import Scenario, reasons_against
@@ -161,12 +162,8 @@ def _with_step(
     replicas = current[operator.name]
     if not operator.min_replicas <= len(replicas) + step <= operator.max_replicas or step == 0:
         return replicas
-    needs = {op.name: op.resources for op in scenario.application.operators}
-    used = {node.name: 0.0 for node in infrastructure.nodes}
-    for name, placed in current.items():
-        for node, count in placed.counts:
-            used[node] = used.get(node, 0.0) + count * needs[name]
-    room = {node.name: node.capacity - used[node.name] for node in infrastructure.nodes}
+    used = used_capacity(scenario.application, current)
+    room = {node.name: node.capacity - used.get(node.name, 0.0) for node in infrastructure.nodes}
     if step < 0:
         # What is on a node that is lost goes first: it does nothing.
         return replicas.plus(min(replicas, key=lambda node: (room.get(node, -np.inf), node)), -1)

@@ -10,6 +10,7 @@ from math import floor
 
 import numpy as np
 
+from rheostat.control.loop.effects import effect_parts
 from rheostat.control.loop.ports import Done, Effect, Refused, RolledBack
 from rheostat.model.downtime.downtime_model import CurrentDeployment, downtime_seconds, operator_downtime_seconds
 from rheostat.model.graph.deployment import Deployment
@@ -101,13 +102,11 @@ class SimulatedWorld:
         """Carries out a change; time passes, and tuples wait meanwhile."""
         began = self._now
         effect = self._applied(change) if change else Done(0.0)
-        match effect:
-            case Done(seconds) if change:
-                self.recorder.note(Note(began, "done", str(change), "", seconds))
-            case RolledBack(reason):
-                self.recorder.note(Note(began, "rolled back", f"{change} ({reason})", "", self._now - began))
-            case Refused(reasons):
-                self.recorder.note(Note(began, "refused", f"{change} ({'; '.join(reasons)})"))
+        parts = effect_parts(effect)
+        if change:
+            told = f"{change} ({parts.reason})" if parts.reasons else str(change)
+            paused = self._now - began if isinstance(effect, RolledBack) else parts.downtime_seconds
+            self.recorder.note(Note(began, parts.outcome, told, "", paused))
         return effect
 
     @property
