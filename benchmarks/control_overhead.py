@@ -98,7 +98,7 @@ def main() -> int:
 def _measured(pairs: range, seconds: float, warm_up: float) -> tuple[list[Time], list[BatchReport]]:
     """All times in their order, two by two, and every batch; as many pairs of those allowed as are needed."""
     spark = create_session(SparkSettings(overrides={REPORTS: "100000"}), THREADS, "control overhead")
-    app = application("1", pace="all", rows_per_batch=PER_BATCH, total=ENDLESS)
+    app = application("1", pace="all", rows_per_batch=PER_BATCH, total=ENDLESS).build()
     node = SparkNode("n1", spark)
     one = Infrastructure("one", (Node("n1", 16),))
     monitor, settings = CollectorSettings(PERIOD_SECONDS / 3), RuntimeSettings(trigger_ms=0)

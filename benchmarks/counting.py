@@ -3,32 +3,30 @@
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
-from rheostat.app import App, operator
+from rheostat import App, operator, sources
 from rheostat.model.graph.application import Application
-from rheostat.runtime.ends.rate import rate
-from rheostat.runtime.ends.seeded_random import Draw
 
 RATE_TPS = 500
 
 
-def key_1000(draw: Draw) -> tuple[str]:
+def key_1000(draw: sources.Draw) -> tuple[str]:
     """Every key once, then again and again: the state has them all from the beginning."""
     return (f"key-{draw.index % 1_000:08d}",)
 
 
-def key_100000(draw: Draw) -> tuple[str]:
+def key_100000(draw: sources.Draw) -> tuple[str]:
     """As many."""
     return (f"key-{draw.index % 100_000:08d}",)
 
 
-def key_1000000(draw: Draw) -> tuple[str]:
+def key_1000000(draw: sources.Draw) -> tuple[str]:
     """As many."""
     return (f"key-{draw.index % 1_000_000:08d}",)
 
 
 def keys(spark: SparkSession, **parameters: str | float | bool) -> DataFrame:
     """All keys in the first seconds, then a steady stream."""
-    return rate(spark, schema="k string", **parameters)  # type: ignore[arg-type]
+    return sources.rate(spark, schema="k string", **parameters)  # type: ignore[arg-type]
 
 
 @operator(key="k", output="update", max_replicas=4)

@@ -17,11 +17,9 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
-from rheostat.app import App, operator
+from rheostat import App, operator, sources
 from rheostat.model.graph.application import Application
 from rheostat.runtime.ends.generation import generation_of
-from rheostat.runtime.ends.rate import rate
-from rheostat.runtime.ends.seeded_random import Draw
 
 KEYS = 23
 DELAY_SECONDS = 1.0
@@ -33,19 +31,21 @@ Input = tuple[int, str, int]
 Output = Counter[tuple[Any, ...]]
 
 
-def row(draw: Draw) -> tuple[str, int]:
+def row(draw: sources.Draw) -> tuple[str, int]:
     """Keys come in no order that a hash would know; numbers say which row it is."""
     return f"k{draw.index * 7919 % KEYS}", draw.index
 
 
-def half_row(draw: Draw) -> tuple[str, int]:
+def half_row(draw: sources.Draw) -> tuple[str, int]:
     """The other side of a join: as many keys, other numbers."""
     return f"k{draw.index * 104729 % KEYS}", 10_000_000 + draw.index
 
 
 def source(spark: SparkSession, **parameters: str | float | bool) -> DataFrame:
     """Rows at a rate, in event-time order, a second of event time per second."""
-    return rate(spark, schema="k string, n bigint", event_time="ts", closing_gap_seconds=GAP_SECONDS, **parameters)
+    return sources.rate(
+        spark, schema="k string, n bigint", event_time="ts", closing_gap_seconds=GAP_SECONDS, **parameters
+    )
 
 
 @operator(max_replicas=4)

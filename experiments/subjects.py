@@ -62,7 +62,7 @@ def _generated(application: Application, **described: str) -> list[tuple[int, tu
 
 
 def _word_count(name: str, seed: int, rate_tps: float, total: int) -> Subject:
-    application = words_app.application(str(rate_tps), total=total, seed=seed)
+    application = words_app.application(str(rate_tps), total=total, seed=seed).build()
     rows = _generated(application, rows="examples.word_count.sentences:sentence")
     wanted = Counter(words_answer.answer(values[0] for _, values in rows).items())
     last = lambda found: Counter({row["word"]: row["count"] for row in found}.items())  # noqa: E731 - the last row counts
@@ -70,7 +70,7 @@ def _word_count(name: str, seed: int, rate_tps: float, total: int) -> Subject:
 
 
 def _tag_and_count(name: str, seed: int, rate_tps: float, total: int) -> Subject:
-    application = tag_app.application(str(rate_tps), total=total, seed=seed)
+    application = tag_app.application(str(rate_tps), total=total, seed=seed).build()
     rows = _generated(application, rows="examples.tag_and_count.sentences:sentence")
     texts = (next(value for value in values if isinstance(value, str)) for _, values in rows)
     wanted = Counter((*key, text) for key, text in tag_answer.answer(texts).items())
@@ -84,7 +84,7 @@ def _tag_and_count(name: str, seed: int, rate_tps: float, total: int) -> Subject
 
 def _frequent_patterns(name: str, seed: int, rate_tps: float, total: int) -> Subject:
     gap = {"closing_gap_seconds": 3600}
-    application = patterns_app.application(str(rate_tps), total=total, seed=seed, **gap)
+    application = patterns_app.application(str(rate_tps), total=total, seed=seed, **gap).build()
     rows = _generated(application, rows="examples.frequent_patterns.tweets:tweet", event_time="ts")
     wanted = patterns_answer.answer((time, values[0]) for time, values in rows)
     return Subject(

@@ -33,7 +33,7 @@ def measure(spark: SparkSession, seconds: float) -> tuple[str, bool]:
     began = time.monotonic()
     with (
         passing_folder("bench") as folder,
-        embedded(application(str(TPS)), nodes, folder, spark, RuntimeSettings()) as runtime,
+        embedded(application(str(TPS)).build(), nodes, folder, spark, RuntimeSettings()) as runtime,
     ):
         runtime.launch(Deployment.of(SPREAD))
         while time.monotonic() - began < seconds:

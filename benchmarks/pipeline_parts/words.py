@@ -112,7 +112,7 @@ def _run(spark: SparkSession, start: Callable[[SparkSession], StreamingQuery], s
 def fused(spark: SparkSession, folder: Path, source: Source, trigger_ms: int) -> Reports:
     """Everything on one node: one query."""
     node = SparkNode("n1", spark)
-    app = application(**{"curve": "1", **source})  # type: ignore[arg-type]
+    app = application(**{"curve": "1", **source}).build()  # type: ignore[arg-type]
     one = Infrastructure("one", (Node("n1", 16),))
     with embedded(app, one, folder, spark, RuntimeSettings(trigger_ms=trigger_ms), nodes={"n1": node}) as runtime:
         runtime.launch(Deployment.of({operator.name: {"n1": 1} for operator in app.operators}))

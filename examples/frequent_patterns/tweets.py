@@ -1,16 +1,16 @@
 """Random tweets about topics that come and go. Pure Python."""
 
 from examples.word_count.sentences import WORDS
-from rheostat.runtime.ends.seeded_random import Draw, Zipf
+from rheostat import sources
 
 TOPIC_SECONDS = 90
 """How long a topic is talked about."""
 CLOSING_WORDS = 1_500
 """Words of the last tweet of a finite run: enough of them to have one in each of 128 key groups (1 - p < 0.002)."""
-_LAW = Zipf(len(WORDS), 0.8)
+_LAW = sources.Zipf(len(WORDS), 0.8)
 
 
-def tweet(draw: Draw) -> tuple[str]:
+def tweet(draw: sources.Draw) -> tuple[str]:
     """Four words. In half of the tweets two of them are the topic's: these make pairs frequent, for a while.
 
     The last tweet of a finite run has one word for every key group, each new: late enough (`closing_gap_seconds`) it
@@ -20,7 +20,7 @@ def tweet(draw: Draw) -> tuple[str]:
         return (" ".join(f"end{number}" for number in range(CLOSING_WORDS)),)
     words = [WORDS[_LAW.draw(draw)] for _ in range(4)]
     if draw.below(2):
-        topic = Draw(1, draw.event_time_us // (TOPIC_SECONDS * 1_000_000))
+        topic = sources.Draw(1, draw.event_time_us // (TOPIC_SECONDS * 1_000_000))
         theme = [WORDS[500 + topic.below(4000)] for _ in range(3)]
         words[:2] = [draw.pick(theme), draw.pick(theme)]
     return (" ".join(words),)

@@ -3,14 +3,10 @@
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
-from rheostat.app import App, operator
-from rheostat.model.graph.application import Application
-from rheostat.runtime.ends.rate import rate
-from rheostat.runtime.ends.seeded_random import Draw
-from rheostat.sinks import files
+from rheostat import App, operator, sinks, sources
 
 
-def order(draw: Draw) -> tuple[str, str, int]:
+def order(draw: sources.Draw) -> tuple[str, str, int]:
     """Every tenth order is sent twice."""
     number = draw.index - draw.index // 10
     return f"order-{number}", f"shop-{number % 7}", 100 + number % 50
@@ -19,7 +15,7 @@ def order(draw: Draw) -> tuple[str, str, int]:
 def orders(spark: SparkSession, **parameters: str | float | bool) -> DataFrame:
     """Any streaming DataFrame is a source: spark.readStream of files or Kafka, `replay`, or this generator."""
     columns = "order string, shop string, cents bigint"
-    return rate(spark, rows="examples.orders.app:order", schema=columns, event_time="ts", **parameters)
+    return sources.rate(spark, rows="examples.orders.app:order", schema=columns, event_time="ts", **parameters)
 
 
 @operator(key="order", max_replicas=4, event_time="ts", watermark_seconds=60)
@@ -41,7 +37,7 @@ def revenue(orders: DataFrame) -> DataFrame:
     return orders.groupBy(minute, "shop").agg(F.sum("cents").alias("cents")).select("window.end", "shop", "cents")
 
 
-def application(folder: str = "orders") -> Application:
+def application(folder: str = "orders") -> App:
     """The graph: streams are named by whom they come from."""
     app = App("orders")
     app.source("orders", orders, rate_tps=50, event_time="ts", parameters={"curve": "sine 20 80 60"})
@@ -49,5 +45,5 @@ def application(folder: str = "orders") -> Application:
     app.operator(taxed, reads="once")
     app.operator(revenue, reads="taxed")
     app.sink("results", reads="revenue")
-    app.sink("archive", files, reads="once", parameters={"path": folder})
-    return app.build()
+    app.sink("archive", sinks.files, reads="once", parameters={"path": folder})
+    return app

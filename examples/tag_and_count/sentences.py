@@ -1,13 +1,13 @@
 """Random sentences with capitals and punctuation marks. Pure Python."""
 
 from examples.word_count.sentences import WORDS
-from rheostat.runtime.ends.seeded_random import Draw, Zipf
+from rheostat import sources
 
-_LAW = Zipf(len(WORDS))
+_LAW = sources.Zipf(len(WORDS))
 _ENDS = "....??!"
 
 
-def sentence(draw: Draw) -> tuple[int, str]:
+def sentence(draw: sources.Draw) -> tuple[int, str]:
     """(number, sentence of 3 to 7 words): 5 on average."""
     words = [WORDS[_LAW.draw(draw)] for _ in range(draw.between(3, 7))]
     words[0] = words[0].capitalize()

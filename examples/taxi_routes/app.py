@@ -17,11 +17,9 @@ from examples.taxi_routes.definition import EVENT_TIME_FIELD, EVENT_TIME_STEP_MS
 from examples.taxi_routes.ranking import count_by_window, global_rank, partial_rank
 from examples.taxi_routes.routes import compute_route_id, filter_by_coordinates, parser
 from examples.taxi_routes.ticks import metronome
-from rheostat.app import App
+from rheostat import App, sources
 from rheostat.model.graph.application import Application, Stream
 from rheostat.reference.taxi import taxi
-from rheostat.runtime.ends.rate import rate
-from rheostat.runtime.ends.replay import replay
 
 PAPER_CURVE = "ramp 70 220 for 1800; ramp 220 70 for 1800"
 """Trips per second in EDRP 7.2."""
@@ -32,13 +30,13 @@ SPEED_UP = 60
 def generated_trips(spark: SparkSession, **parameters: str | float | bool) -> DataFrame:
     """Random trip reports; the parameters are those of `rheostat.runtime.ends.rate`."""
     described = {"event_time": "ts", "speed_up": SPEED_UP, "step_ms": EVENT_TIME_STEP_MS, **parameters}
-    return rate(spark, rows="examples.taxi_routes.trips:trip", schema="line string", **described)
+    return sources.rate(spark, rows="examples.taxi_routes.trips:trip", schema="line string", **described)
 
 
 def recorded_trips(spark: SparkSession, *, path: str, **parameters: str | float | bool) -> DataFrame:
     """The challenge's own files; the parameters are those of `rheostat.runtime.ends.replay`."""
     described = {"speed_up": SPEED_UP, "surrogates": "0,1", **parameters}
-    return replay(spark, path=path, form="csv", event_time=str(EVENT_TIME_FIELD), **described)
+    return sources.replay(spark, path=path, form="csv", event_time=str(EVENT_TIME_FIELD), **described)
 
 
 def application(

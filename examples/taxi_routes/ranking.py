@@ -21,8 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 from examples.taxi_routes.definition import RANKS, WINDOW_MINUTES
-from rheostat.app import operator
-from rheostat.runtime.ends.emulated_delay import with_service_time
+from rheostat import operator, sources
 
 _TOP = "array<struct<route: string, trips: bigint>>"
 _COUNTED = "routes array<string>, trips array<bigint>"
@@ -33,7 +32,7 @@ _RANKED = f"key_group int, minute bigint, {_COUNTED}, counted bigint"
 @operator(key="key_group", max_replicas=3)
 def count_by_window(routes: DataFrame, ticks: DataFrame, *, service_ms: float = 0.0) -> DataFrame:
     """Trips of every route in the 30 minutes up to each tick."""
-    rows = with_service_time(routes, service_ms).select(
+    rows = sources.with_service_time(routes, service_ms).select(
         "key_group", "minute", "route", F.lit(1).cast("bigint").alias("trips")
     )
     ticking = _awaited(ticks).select("key_group", "minute", F.lit(None).cast("string").alias("route"), "trips")
@@ -46,7 +45,7 @@ def count_by_window(routes: DataFrame, ticks: DataFrame, *, service_ms: float = 
 @operator(key="key_group", max_replicas=3)
 def partial_rank(counts: DataFrame, ticks: DataFrame, *, service_ms: float = 0.0) -> DataFrame:
     """The first ten of every key group and minute."""
-    rows = with_service_time(counts, service_ms).select("key_group", "minute", "route", "trips")
+    rows = sources.with_service_time(counts, service_ms).select("key_group", "minute", "route", "trips")
     nothing = ("CAST(NULL AS ARRAY<STRING>) AS routes", "CAST(NULL AS ARRAY<BIGINT>) AS trips")
     ticking = _awaited(ticks).selectExpr("key_group", "minute", *nothing, "trips AS counted")
     grouped = rows.mapInArrow(ranked, _RANKED).unionByName(ticking).groupBy("key_group")
@@ -56,7 +55,7 @@ def partial_rank(counts: DataFrame, ticks: DataFrame, *, service_ms: float = 0.0
 @operator(key="minute", max_replicas=1)
 def global_rank(reports: DataFrame, *, groups: int, service_ms: float = 0.0) -> DataFrame:
     """The first ten of every minute."""
-    grouped = with_service_time(reports, service_ms).groupBy("minute")
+    grouped = sources.with_service_time(reports, service_ms).groupBy("minute")
     closed = grouped.transformWithState(GlobalRank(groups), f"minute bigint, ranking {_TOP}", "append", "none")
     return closed.select(F.timestamp_seconds(60 * F.col("minute")).alias("minute"), "ranking")
 

@@ -15,8 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
 from examples.taxi_routes.definition import CELL_HEIGHT, CELL_WIDTH, CELLS, FIELDS, LEFT, TOP
-from rheostat.app import operator
-from rheostat.runtime.ends.emulated_delay import with_service_time
+from rheostat import operator, sources
 
 COORDINATES = ("pickup_longitude", "pickup_latitude", "dropoff_longitude", "dropoff_latitude")
 CELL_NUMBERS = ("pickup_x", "pickup_y", "dropoff_x", "dropoff_y")
@@ -25,19 +24,21 @@ CELL_NUMBERS = ("pickup_x", "pickup_y", "dropoff_x", "dropoff_y")
 @operator(max_replicas=3)
 def parser(lines: DataFrame, *, service_ms: float = 0.0) -> DataFrame:
     """Trips with their coordinates; lines that are no trips are dropped."""
-    return _parsed(with_service_time(lines, service_ms)).where("sound").drop("sound")
+    return _parsed(sources.with_service_time(lines, service_ms)).where("sound").drop("sound")
 
 
 @operator(max_replicas=3)
 def filter_by_coordinates(trips: DataFrame, *, service_ms: float = 0.0) -> DataFrame:
     """Trips within the area of 150 km x 150 km, by cell."""
-    return _in_cells(with_service_time(trips, service_ms)).where("inside").drop("inside")
+    return _in_cells(sources.with_service_time(trips, service_ms)).where("inside").drop("inside")
 
 
 @operator(max_replicas=3)
 def compute_route_id(trips: DataFrame, *, groups: int, service_ms: float = 0.0) -> DataFrame:
     """The route, and the key group it belongs to."""
-    routes = with_service_time(trips, service_ms).select(minute_of("ts").alias("minute"), _route().alias("route"))
+    routes = sources.with_service_time(trips, service_ms).select(
+        minute_of("ts").alias("minute"), _route().alias("route")
+    )
     return routes.select(_key_group(groups).alias("key_group"), "minute", "route")
 
 

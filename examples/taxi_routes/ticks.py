@@ -21,8 +21,7 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 from examples.taxi_routes.definition import WINDOW_MINUTES
 from examples.taxi_routes.routes import line_groups
-from rheostat.app import operator
-from rheostat.runtime.ends.emulated_delay import with_service_time
+from rheostat import operator, sources
 
 TICKS = "minute bigint, trips array<int>"
 _ARRIVED = "key_group int, minute bigint, trips array<int>"
@@ -31,7 +30,7 @@ _ARRIVED = "key_group int, minute bigint, trips array<int>"
 @operator(key="key_group", max_replicas=1)
 def metronome(lines: DataFrame, *, groups: int, service_ms: float = 0.0) -> DataFrame:
     """A tick for every minute that is over. The lines come in the order of their event time, batch by batch."""
-    seen = line_groups(with_service_time(lines, service_ms), groups)
+    seen = line_groups(sources.with_service_time(lines, service_ms), groups)
     arrived = seen.mapInArrow(partial(_totals, groups), _ARRIVED)
     return arrived.groupBy("key_group").transformWithState(Metronome(), TICKS, "append", "none")
 

@@ -7,16 +7,19 @@ begin or end outside the area.
 from datetime import datetime, timedelta
 
 from examples.taxi_routes.definition import CELL_HEIGHT, CELL_WIDTH, NORTH, WEST
-from rheostat.runtime.ends.seeded_random import Draw, Zipf
+from rheostat import sources
 
 POPULAR_PLACES = 400
-_LAW = Zipf(POPULAR_PLACES, 0.9)
+_LAW = sources.Zipf(POPULAR_PLACES, 0.9)
 _EPOCH = datetime(1970, 1, 1)  # a plain one: it is written without a time zone
-_CELLS = [(130 + Draw(2015, place).below(50), 140 + Draw(1898, place).below(50)) for place in range(POPULAR_PLACES)]
+_CELLS = [
+    (130 + sources.Draw(2015, place).below(50), 140 + sources.Draw(1898, place).below(50))
+    for place in range(POPULAR_PLACES)
+]
 _PAYMENTS = ("CRD", "CRD", "CSH")
 
 
-def trip(draw: Draw) -> tuple[str]:
+def trip(draw: sources.Draw) -> tuple[str]:
     """One line. Its drop-off is the row's event time."""
     places = [*_place(draw), *_place(draw)]
     fate = draw.below(100)
@@ -41,13 +44,13 @@ def trip(draw: Draw) -> tuple[str]:
     return (_spoilt(values, draw) if fate >= 97 else ",".join(values),)
 
 
-def _place(draw: Draw) -> tuple[float, float]:
+def _place(draw: sources.Draw) -> tuple[float, float]:
     """(longitude, latitude) somewhere in the cell of a popular place."""
     x, y = _CELLS[_LAW.draw(draw)]
     return WEST + (x - 1 + draw.uniform() - 0.5) * CELL_WIDTH, NORTH - (y - 1 + draw.uniform() - 0.5) * CELL_HEIGHT
 
 
-def _spoilt(values: list[str], draw: Draw) -> str:
+def _spoilt(values: list[str], draw: sources.Draw) -> str:
     """A line that must not count."""
     match draw.below(6):
         case 0:

@@ -2,11 +2,11 @@
 
 from itertools import product
 
-from rheostat.runtime.ends.seeded_random import Draw, Zipf
+from rheostat import sources
 
 VOCABULARY = 5_000
 _SYLLABLES = [consonant + vowel for consonant, vowel in product("bdfghklmnprstvz", "aeiou")]
-_LAW = Zipf(VOCABULARY)
+_LAW = sources.Zipf(VOCABULARY)
 
 
 def word(rank: int) -> str:
@@ -25,6 +25,6 @@ def word(rank: int) -> str:
 WORDS = [word(rank) for rank in range(VOCABULARY)]
 
 
-def sentence(draw: Draw) -> tuple[str]:
+def sentence(draw: sources.Draw) -> tuple[str]:
     """A sentence of 5 to 15 words: 10 on average."""
     return (" ".join(WORDS[_LAW.draw(draw)] for _ in range(draw.between(5, 15))),)

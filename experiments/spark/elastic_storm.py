@@ -104,7 +104,7 @@ class Phases:
         per_pattern_ms = 1000 * DETECTOR_SECONDS_PER_TWEET * S / FEWER / PATTERNS_PER_TWEET
         served = {"Generator": 1000 * S / GENERATOR_TPS, "Detector": per_pattern_ms}
         most = {"Generator": 2, "Detector": max(DETECTORS) // FEWER}
-        made = application(self.curve, rate_tps=PHASES_TPS[0] / S, total=self.total, seed=SEED)
+        made = application(self.curve, rate_tps=PHASES_TPS[0] / S, total=self.total, seed=SEED).build()
         operators = []
         for operator in made.operators:
             if operator.name not in served:

@@ -13,6 +13,7 @@ from examples.tag_and_count.sentences import sentence
 from pyspark.sql import SparkSession
 
 from experiments.spark.stage import Rows, Stage
+from rheostat import sources
 from rheostat.controller import Controller
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
@@ -21,7 +22,6 @@ from rheostat.reference.networks import odp_testbed
 from rheostat.reference.tag_and_count import TESTBED_PINS
 from rheostat.runtime.channels.channel_store import open_channel
 from rheostat.runtime.channels.port.places import last_epoch
-from rheostat.runtime.ends.seeded_random import Draw
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 
@@ -43,7 +43,9 @@ def network(seed: int, *, always_up: bool = False) -> Infrastructure:
 
 def tag_and_count(seconds: float) -> Application:
     """Two replicas of each of the five operators, no more and no less; the ends stay where they are."""
-    made = application(f"{RATE_TPS:g} for {seconds:g}", rate_tps=RATE_TPS, total=round(RATE_TPS * seconds), seed=SEED)
+    made = application(
+        f"{RATE_TPS:g} for {seconds:g}", rate_tps=RATE_TPS, total=round(RATE_TPS * seconds), seed=SEED
+    ).build()
     pins = dict(zip(("source", SINK), TESTBED_PINS, strict=True))
     operators = [
         replace(operator, pin=pins[operator.name], max_replicas=1)
@@ -59,7 +61,7 @@ def stage(seconds: float, at: Infrastructure, placed: Deployment) -> Stage:
     settings = RuntimeSettings(key_groups=GROUPS, trigger_ms=500, emulate_network=True)
 
     def differences(rows: Rows) -> tuple[int, int]:
-        wanted = answer(sentence(Draw(SEED, index))[1] for index in range(round(RATE_TPS * seconds)))
+        wanted = answer(sentence(sources.Draw(SEED, index))[1] for index in range(round(RATE_TPS * seconds)))
         got = {(row["tag"], row["word"]): row["text"] for row in rows}
         lost = sum(got.get(key) != text for key, text in wanted.items())
         return lost, sum(key not in wanted for key in got)

@@ -8,13 +8,12 @@ from examples.word_count.app import counter, datasource, split
 from examples.word_count.sentences import sentence
 
 from experiments.spark.stage import Rows, Stage, counted_differences
-from rheostat.app import App
+from rheostat import App, sources
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.latency import MM1
 from rheostat.model.graph.rate_curve import parse_curve
 from rheostat.model.network.resources import Infrastructure, Node
-from rheostat.runtime.ends.seeded_random import Draw
 
 SERVICE_MS = 20.0
 """What a sentence costs a replica of `split`: it can do 50 a second."""
@@ -86,7 +85,7 @@ class Load:
 
     def counts(self) -> dict[str, int]:
         """What must come out, computed without Spark."""
-        return dict(answer(sentence(Draw(self.seed, index))[0] for index in range(self.total)))
+        return dict(answer(sentence(sources.Draw(self.seed, index))[0] for index in range(self.total)))
 
     def differences(self, rows: Rows) -> tuple[int, int]:
         """Words that were counted too seldom and too often; of a word the last row counts."""

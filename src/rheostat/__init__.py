@@ -1,7 +1,7 @@
 """An elastic control plane for stream processing on Apache Spark.
 
 `from rheostat import App, operator, sources, sinks` is all that an application needs; it loads no Spark until it runs.
-Everything else is private.
+Every other module is private: it may change without notice.
 """
 
 import importlib
@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, imported when it is first asked for: the command line starts without the model."""
+    """A public name, imported when it is first used: the command line starts without the model."""
     if name in {"sinks", "sources"}:
         return importlib.import_module(f"rheostat.{name}")
     if name in {"App", "operator"}:

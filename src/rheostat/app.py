@@ -1,8 +1,8 @@
-"""Writing an application in Python. It should feel like writing PySpark.
+"""Applications in Python: a graph of PySpark functions.
 
 ```python
 from pyspark.sql import DataFrame, functions as F
-from rheostat.app import App, operator
+from rheostat import App, operator
 
 @operator(max_replicas=4)
 def split(sentences: DataFrame) -> DataFrame:
@@ -44,7 +44,7 @@ _DECLARED = "__rheostat_operator__"
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """What `@operator` remembers of a function."""
+    """The options that `@operator` has given a function."""
 
     key: tuple[str, ...]
     options: tuple[tuple[str, Any], ...]
@@ -53,7 +53,7 @@ class _Declared:
 def operator(
     *, key: str | Sequence[str] = (), output: str = "append", max_replicas: int = 1, **options: Any
 ) -> Callable[[Function], Function]:
-    """Says of a function DataFrame -> DataFrame what the runtime and the planner need to know.
+    """Declares a function DataFrame -> DataFrame as an operator.
 
     With a `key` it is stateful: its state is partitioned by these columns of its input. `options` are further fields
     of `model.Operator` (min_replicas, pin, candidates, latency, state_bytes, event_time, ...).
@@ -69,7 +69,7 @@ def operator(
 
 
 def import_path(function: Callable[..., Any]) -> str:
-    """`package.module:function`, by which every node finds the code again."""
+    """The import path `package.module:function`, by which every node finds the code."""
     name = function.__qualname__
     if "<" in name or "." in name or function.__module__ == "__main__":
         raise ValueError(
@@ -80,7 +80,7 @@ def import_path(function: Callable[..., Any]) -> str:
 
 
 class App:
-    """Collects operators and streams; `build()` gives the checked application."""
+    """A graph of operators and streams; `build()` returns the checked application."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -88,7 +88,7 @@ class App:
         self._streams: list[Stream] = []
 
     def source(self, name: str, function: Callable[..., Any], **options: Any) -> "App":
-        """A function (spark, **parameters) -> streaming DataFrame that brings data in."""
+        """Adds a source: a function (spark, **parameters) -> streaming DataFrame."""
         options.setdefault("max_replicas", 1)
         self._operators.append(_operator(name, Kind.SOURCE, import_path(function), options))
         return self
@@ -103,7 +103,7 @@ class App:
         selectivity: float = 1.0,
         **options: Any,
     ) -> "App":
-        """A function of one DataFrame per stream it reads, in that order.
+        """Adds an operator: a function of one DataFrame per stream that it reads, in that order.
 
         Without a grouping a keyed operator gets its input by key, any other one shuffled.
         """
@@ -125,14 +125,14 @@ class App:
         grouping: str | Sequence[str] = "",
         **options: Any,
     ) -> "App":
-        """Where data leaves: by default the exact results log, else a function DataFrame -> DataStreamWriter."""
+        """Adds a sink: the exact results log, or a function DataFrame -> DataStreamWriter."""
         code = RESULTS_SINK if function is None else import_path(function)
         self._operators.append(_operator(name, Kind.SINK, code, options))
         self._read(name, reads, grouping, Grouping.SHUFFLE, 1.0)
         return self
 
     def build(self) -> Application:
-        """The application, or every mistake in it."""
+        """The checked application; InvalidModel lists every mistake in it."""
         return Application(self._name, tuple(self._operators), tuple(self._streams))
 
     def _read(

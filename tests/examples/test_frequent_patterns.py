@@ -50,7 +50,7 @@ def test_the_last_tweet_of_a_finite_run_closes_every_window_in_every_key_group()
 
 
 def test_the_document_and_the_program_are_one_application():
-    assert read_application(document_of("frequent_patterns")) == without_service_times(application())
+    assert read_application(document_of("frequent_patterns")) == without_service_times(application().build())
 
 
 @pytest.mark.spark
@@ -58,7 +58,7 @@ def test_the_document_and_the_program_are_one_application():
     ("replicas", "service_ms"), [pytest.param(1, 0.0, id="plain"), pytest.param(2, 0.01, id="with a service time")]
 )
 def test_every_window_is_reported_once_and_right(replicas, service_ms, spark, tmp_path):
-    built = application(CURVE, replicas=replicas, service_ms=service_ms, **FINITE)
+    built = application(CURVE, replicas=replicas, service_ms=service_ms, **FINITE).build()
     output = run_plain(built, spark, tmp_path)["Reporter"]
     got = Counter((int(row["window_end"].timestamp()), row["pattern"], row["tweets"]) for row in output)
     assert got == answer(tweets())

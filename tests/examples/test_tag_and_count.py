@@ -32,16 +32,16 @@ def test_words_are_counted_by_tag_whatever_their_case_and_marks():
 
 
 def test_the_document_and_the_program_are_one_application():
-    assert read_application(document_of("tag_and_count")) == without_service_times(application())
+    assert read_application(document_of("tag_and_count")) == without_service_times(application().build())
 
 
 @pytest.mark.spark
 def test_the_last_line_of_every_tag_and_word_is_right(spark, tmp_path):
-    output = run_plain(application(**FINITE), spark, tmp_path)["consumer"]
+    output = run_plain(application(**FINITE).build(), spark, tmp_path)["consumer"]
     assert {key: row["text"] for key, row in last_rows(output, "tag", "word").items()} == answer(sentences())
 
 
 @pytest.mark.spark
 def test_a_service_time_changes_nothing_but_the_time(spark, tmp_path):
-    output = run_plain(application(service_ms=0.2, **FINITE), spark, tmp_path)["consumer"]
+    output = run_plain(application(service_ms=0.2, **FINITE).build(), spark, tmp_path)["consumer"]
     assert {key: row["text"] for key, row in last_rows(output, "tag", "word").items()} == answer(sentences())

@@ -30,12 +30,12 @@ def test_sentences_have_five_to_fifteen_words_the_first_of_which_are_frequent():
 
 
 def test_the_document_and_the_program_are_one_application():
-    assert read_application(document_of("word_count")) == without_service_times(application())
+    assert read_application(document_of("word_count")) == without_service_times(application().build())
 
 
 @pytest.mark.spark
 def test_the_last_count_of_every_word_is_right(spark, tmp_path):
-    output = run_plain(application(**FINITE), spark, tmp_path)["consumer"]
+    output = run_plain(application(**FINITE).build(), spark, tmp_path)["consumer"]
     assert {word: row["count"] for word, row in last_rows(output, "word").items()} == right_answer()
     assert len(output) > len(right_answer()), "several batches counted the same word"
 

@@ -15,6 +15,7 @@ from rheostat.cli.output import Complaint, ExitCode, answer_json, complaints_of,
 from rheostat.errors import InvalidDocument, InvalidModel, RheostatError
 
 SETUP_COMMANDS = {
+    "init": "Write a small project that runs: application, answer, test, nodes and run.",
     "doctor": "Check whether this machine is ready.",
     "licences": "List the licences of the packages that rheostat uses.",
 }

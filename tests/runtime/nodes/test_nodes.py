@@ -45,7 +45,7 @@ def described(nodes_session, tmp_path):
 
 @pytest.fixture
 def words(described):
-    return described(application("60", total=SENTENCES, seed=SEED), "split")
+    return described(application("60", total=SENTENCES, seed=SEED).build(), "split")
 
 
 @pytest.fixture

@@ -91,7 +91,7 @@ def test_state_that_is_declared_as_it_is_kept_is_fine(nodes_session):
 
 
 def test_the_application_of_the_guide_is_sound(nodes_session, tmp_path):
-    found = discover_columns(nodes_session, orders.application(str(tmp_path)))
+    found = discover_columns(nodes_session, orders.application(str(tmp_path)).build())
     assert {name: columns.event_time for name, columns in found.items()} == {
         "orders": "ts", "once": "ts", "taxed": "ts", "revenue": "",
     }  # fmt: skip

@@ -24,7 +24,7 @@ def world(nodes_session, tmp_path_factory):
     """One application for all: what a test changes, the next one finds changed."""
     folder = tmp_path_factory.mktemp("world")
     settings, monitor = RuntimeSettings(key_groups=12), CollectorSettings(1.0)
-    with embedded(application("20"), NODES, folder, nodes_session, settings, monitor=monitor) as runtime:
+    with embedded(application("20").build(), NODES, folder, nodes_session, settings, monitor=monitor) as runtime:
         apart = {"datasource": {"n1": 1}, "split": {"n1": 1}, "counter": {"n2": 1}, "consumer": {"n1": 1}}
         runtime.launch(Deployment.of(apart))
         provider = LocalProvider(runtime, KINDS, lambda node: SparkNode(node.name, nodes_session), lambda _: None)
