@@ -141,6 +141,16 @@ class ChannelContract(ChannelProducersContract):
         assert channel.consumers.floors() == {}
         assert channel.consumers.clean(0) == Cleaned()
 
+    def test_nothing_is_cleaned_while_a_key_group_has_no_owner(self, channel):
+        producer = channel.producers.open(EpochClaim("p", 1))
+        for number in range(2):
+            publish(channel, producer, number, [(number, 0)])
+        end = read(channel, start(channel))[0]
+        channel.consumers.commit("count@n1", restrict(end, frozenset({0, 1, 2})))
+        assert channel.consumers.floors() == {}
+        channel.consumers.commit("count@n2", restrict(end, frozenset({3})))
+        assert channel.consumers.floors() == {"p": (1, 2)}
+
     def test_what_was_cleaned_is_gone_and_the_last_batch_is_remembered(self, channel):
         producer = channel.producers.open(EpochClaim("p", 1))
         for number in range(4):

@@ -9,6 +9,7 @@ from rheostat.runtime.channels.channel_store import channel_at, channels_below, 
 from rheostat.runtime.channels.log.memory_channel import MemoryChannels
 from rheostat.runtime.channels.records.channel_errors import NoChannel
 from rheostat.runtime.channels.records.channel_spec import ChannelSpec
+from rheostat.runtime.channels.records.manifest import NEVER, Manifest, ManifestKind, Opening
 
 
 class TestDiskChannel(ChannelContract):
@@ -60,3 +61,16 @@ def test_a_different_channel_at_an_address_is_refused(place):
     with pytest.raises(ValueError, match="holds another channel"):
         channel_at(f"{place}/c", ChannelSpec("c", 4)).create()
     assert open_channel(f"{place}/c").spec.groups == 3
+
+
+def test_of_several_that_want_an_epoch_or_a_slot_the_first_gets_it(place):
+    """The two atomic steps that the producer protocol is built on."""
+    channel = channel_at(f"{place}/c", ChannelSpec("c", 3))
+    channel.create()
+    log, seal = channel.log(), Manifest(ManifestKind.SEAL, -1, 5)
+    assert log.declare("p", 1, Opening(-1, NEVER, 7))
+    assert not channel.log().declare("p", 1, Opening(-1, NEVER, 8))
+    assert channel.log().opening("p", 1).term == 7
+    assert log.take("p", 1, 0, seal)
+    assert not channel.log().take("p", 1, 0, Manifest(ManifestKind.BATCH, 0, 6))
+    assert channel.log().entry("p", 1, 0) == seal
