@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 from scripts.pages.ports import ports_table
-from scripts.pages.rooms import layer_table
+from scripts.pages.rooms import fences, layer_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
-BLOCKS = {"layers": layer_table, "ports": ports_table}
+BLOCKS = {"layers": layer_table, "fences": fences, "ports": ports_table}
 
 
 def renewed(text: str) -> str:

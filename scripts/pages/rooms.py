@@ -22,6 +22,13 @@ def layers() -> dict[str, list[list[str]]]:
     return found
 
 
+def fences() -> str:
+    """The names of the contracts that keep a library or a module inside some rooms, as a list."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    return "\n".join(f"- {contract['name']}." for contract in contracts if contract["type"] == "forbidden")
+
+
 def docstring(name: str) -> str:
     """The docstring of a module or a package, by its dotted name."""
     path = ROOT / "src" / Path(*name.split("."))
