@@ -17,9 +17,10 @@ TITLE_PIXELS = 24
 def picture(found: list[Chart], operator: str) -> str:
     """Charts of a run one below the other, with their titles; replicas of one operator alone."""
     parts, y = [], 0
-    for title in SHOWN:
-        (chart,) = [one for one in found if one.title == title]
-        if title == "Replicas":
+    for name in SHOWN:
+        (chart,) = [one for one in found if one.title == name]
+        title = name
+        if name == "Replicas":
             title = f"Replicas of {operator}"
             lines = [line for line in chart.lines if line.name == operator]
             chart = replace(chart, lines=lines, top=float(max(filter(None, lines[0].values)) + 1))
