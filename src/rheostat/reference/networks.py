@@ -44,7 +44,8 @@ def random_gaussian(
 ) -> Infrastructure:
     """d_(u,v) = max{N(22, 5), 1} ms, A = 100 %, C_u = 4, S_u = 1 [ODP 7.3, Table 2].
 
-    Whether both ways take the same time is not said: by default they do. The triangle inequality need not hold.
+    The paper does not say whether both directions take the same time: by default they do. The triangle inequality need
+    not hold.
     """
     names, rng = _names(nodes), np.random.default_rng(seed)
     delays = np.maximum(rng.normal(mean_ms, sd_ms, (nodes, nodes)), 1.0)

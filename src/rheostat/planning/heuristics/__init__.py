@@ -2,6 +2,6 @@
 
 It uses `contract` and `encoded`.
 
-All of them place executors one by one (`executors`), answer in the same form (`answering`) and keep every capacity.
-None looks at the objective, but for `greedy`: each has its own idea of what is good.
+All of them place executors one by one (`executors`), answer in the same form (`heuristic_answer`) and keep every
+capacity. Only `greedy` looks at the objective; each of the others has its own criterion.
 """

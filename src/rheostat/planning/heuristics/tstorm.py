@@ -1,7 +1,7 @@
 """T-Storm: executors by descending traffic, each where it adds least traffic between nodes [Xu et al., ICDCS 2014].
 
-Its code is not public. As the papers describe it: it starts from a round robin, then fits anew once traffic is known;
-a node holds at most E/N executors and gives one worker slot; what runs is left alone unless the traffic falls.
+Its code is not public. As the papers describe it: it starts from a round robin, then fits anew once traffic is known; a
+node holds at most E/N executors and gives one worker slot; the current placement is kept unless the traffic falls.
 """
 
 from dataclasses import dataclass

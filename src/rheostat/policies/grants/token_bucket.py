@@ -1,7 +1,7 @@
 """Token bucket of EDF 7: limits changes to what the response time calls for.
 
 A slow application earns H-tokens, which pay for scale-outs and migrations; a fast one earns L-tokens, which pay for
-scale-ins; one in between earns nothing and is left in peace. The bucket is small and holds one kind at a time.
+scale-ins; one in between earns nothing. The bucket is small and holds one kind at a time.
 """
 
 from collections.abc import Sequence

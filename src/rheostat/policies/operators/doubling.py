@@ -1,6 +1,6 @@
 """ElasticityManager of Elastic Storm IV: one more executor per overloaded one, half of them if all are idle.
 
-It looks at a whole application, takes all its decisions at once, and then leaves it alone for a while.
+It decides on a whole application at once, and then makes no decision during a cool-down.
 """
 
 from collections.abc import Sequence

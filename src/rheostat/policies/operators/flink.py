@@ -122,7 +122,7 @@ class Flink:
 def capacity(
     rate_tps: float, lag: float, catch_up_seconds: float, utilization: float, restart_seconds: float = 0.0
 ) -> float:
-    """LAG / CATCH_UP + RATE x RESTART / CATCH_UP + RATE / UTILISATION, in tuples per second.
+    """LAG / CATCH_UP + RATE x RESTART / CATCH_UP + RATE / UTILIZATION, in tuples per second.
 
     Without `restart_seconds` it is what the operator needs as it runs; with it, what it needs after a change.
     """

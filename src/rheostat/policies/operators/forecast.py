@@ -1,6 +1,6 @@
 """Forecast of a rate by Holt's linear smoothing: level, trend, and the error so far.
 
-A rate that is out of all proportion to the errors so far, twice in a row, is no noise: the level goes there at once.
+Two rates in a row that are far out of proportion to the errors so far are not noise: the level is set to the last one.
 """
 
 from dataclasses import dataclass

@@ -11,7 +11,7 @@ from typing import ClassVar
 from rheostat.policies.contract.policy import Forgetful, Proposal, hold
 from rheostat.policies.contract.policy_views import OperatorView
 
-FEATURES = ("one", "share of the replicas it may have", "utilisation", "input rate by what its most replicas serve")
+FEATURES = ("one", "share of the replicas it may have", "utilization", "input rate by what its most replicas serve")
 """Features to be weighted; the last three as the Gymnasium environment observes them."""
 
 
@@ -22,7 +22,7 @@ class Linear(Forgetful):
     name: ClassVar[str] = "linear"
 
     coefficients: tuple[float, ...] = (-2.5, 0.0, 5.0, 0.0)
-    """One coefficient per feature. By default it scales out above 70 % utilisation and in below 30 %."""
+    """One coefficient per feature. By default it scales out above 70 % utilization and in below 30 %."""
 
     def __post_init__(self) -> None:
         """Rejects anything but four numbers; accepts a list, too, as documents contain."""
@@ -44,7 +44,7 @@ class Linear(Forgetful):
         """Proposes a step, within the bounds."""
         seen = _features(view)
         if seen is None:
-            return hold(view, "utilisation, input rate or true rate is not known"), memory
+            return hold(view, "utilization, input rate or true rate is not known"), memory
         leaning = self.leaning(*seen)
         wanted = view.within_bounds(view.replicas + self.step(*seen))
         told = f"the weighted sum is {leaning:.2f}"

@@ -6,7 +6,7 @@ def sentences(spark, **parameters):
 ```
 
 The offset is the number of rows and the wall-clock time of the first start: `{"rows": 120, "started_ms": 1700000000}`.
-While the source is paused the curve goes on; what it brought meanwhile is there afterwards.
+While the source is paused the curve goes on; the rows that became due meanwhile are delivered afterwards.
 """
 
 import time

@@ -7,8 +7,8 @@ timestamp,value
 ```
 
 The first column is a date with time or a number of seconds, the second a count or a rate: only its shape matters if it
-is scaled. Every line that cannot be used is told with its number, and so is every gap: a workload with holes in it
-would be another workload.
+is scaled. Every line that cannot be used is reported with its number, and so is every gap, since a gap would change the
+workload.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""Averages over an interval: rates, utilisations, latencies, and response times from source to sink.
+"""Averages over an interval: rates, utilizations, latencies, and response times from source to sink.
 
 The response time of a tuple is the longest way from a source to the end: its times of waiting, service and travel.
 Steps are weighted by how many tuples left the application in them, and percentiles are those of a gamma distribution

@@ -1,7 +1,7 @@
 """Random noise by seed, on the rates of sources and on measured figures.
 
-The noise of the rates is a sequence over time that does not depend on who asks when: two policies that are compared
-under the same seed get the same tuples.
+The noise of the rates is a sequence over time that does not depend on the order of calls: two policies that are
+compared under the same seed get the same tuples.
 """
 
 from dataclasses import dataclass

@@ -36,8 +36,8 @@ def sojourn(load: Values, service_rate: Values, variability: Values) -> tuple[Va
     """Mean and variance of the time in an M/G/1 queue, in seconds, by Pollaczek and Khinchine.
 
     E = 1/μ + λ (1 + C²) / (2 μ² (1 - ρ)), C² the squared coefficient of variation of the service time; with C² = 1 it
-    is the 1 / (μ - λ) of an M/M/1 queue. The variance takes the waiting time of those who wait for exponential, which
-    is exact for M/M/1 and the usual approximation otherwise. Needs ρ < 1.
+    is the 1 / (μ - λ) of an M/M/1 queue. The variance assumes an exponential waiting time of the tuples that wait,
+    which is exact for M/M/1 and the usual approximation otherwise. Needs ρ < 1.
     """
     utilization = load / service_rate
     waiting = utilization * (1.0 + variability) / (2.0 * service_rate * (1.0 - utilization))
@@ -51,7 +51,7 @@ def burst_seconds(load: Values, service_rate: Values, period_seconds: Values, sh
     """Time a replica works on a burst, if a share of its load comes at once at the start of every period.
 
     The burst brings share λ T tuples; the others keep coming while it is served: T_b = share λ T / (μ - (1 - share) λ).
-    A tuple of the burst waits for a part of T_b that is uniform from 0 to T_b. The average utilisation shows nothing of
+    A tuple of the burst waits for a part of T_b that is uniform from 0 to T_b. The average utilization shows nothing of
     it: this is what EDF's footnote 5 says of its ranking operators. Never longer than the period: what is not done by
     then is backlog.
     """

@@ -61,8 +61,8 @@ def compare(
 def limit(contest: Contest) -> float:
     """Least possible cost: every rate is known, changes take no time, nodes have reference speed.
 
-    This is what the best schedule costs on paper. The oracle's own, which counts what changes slow down, costs more
-    when it is run, and another policy's run may be cheaper than that, never cheaper than this.
+    This is the cost of the best schedule on paper. The oracle also counts the slowdown by changes, so its run costs
+    more; the run of another policy may be cheaper than the oracle's, but never cheaper than this.
     """
     settings = ControlSettings(
         "edf",

@@ -10,7 +10,7 @@ cost (1), taken over the whole application.
 | observation, per operator that can be scaled | from 0 to 1 |
 |---|---|
 | replicas | by the most it may have |
-| utilisation | of its replicas |
+| utilization | of its replicas |
 | input rate | by what its most replicas can serve |
 | lag | age a of the oldest tuple that waits, as a / (a + 10 s) |
 

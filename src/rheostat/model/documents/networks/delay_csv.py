@@ -1,6 +1,6 @@
 """Infrastructure from a CSV table of delays in ms; its first row and first column name the nodes.
 
-The entry in row u, column v is the one-way delay from u to v. The diagonal may be empty, the corner says anything.
+The entry in row u, column v is the one-way delay from u to v. The diagonal may be empty, the corner is ignored.
 """
 
 import csv

@@ -1,6 +1,6 @@
 """Parser of GraphML files into nodes and edges, each with its line.
 
-Read by expat's events. Document types are refused before anything in them is looked at, so no entity is ever expanded.
+Read by expat's events. A DOCTYPE is refused as soon as it starts, so no entity is ever expanded.
 """
 
 from dataclasses import dataclass, field
