@@ -15,7 +15,7 @@ from rheostat.policies.contract.guards import (
     GuardedApplication,
     ReplicaBounds,
 )
-from rheostat.policies.contract.policy import Forgetful, Proposal
+from rheostat.policies.contract.policy import Proposal, WithoutMemory
 from rheostat.policies.contract.policy_views import OperatorView
 from rheostat.policies.operators.flink import Flink
 from rheostat.policies.operators.q_learning import QLearning
@@ -23,7 +23,7 @@ from rheostat.policies.operators.threshold import Threshold
 
 
 @dataclass(frozen=True)
-class Wants(Forgetful):
+class Wants(WithoutMemory):
     """Always the same, or what a list says by the minute."""
 
     name: ClassVar[str] = "wants"

@@ -8,7 +8,7 @@ from hypothesis import given
 from tests.contracts.policy import operator_views
 
 from rheostat.policies.contract.guards import CoolDown
-from rheostat.policies.contract.policy import Proposal, chance
+from rheostat.policies.contract.policy import Proposal, decision_random
 from rheostat.policies.contract.policy_views import ApplicationView, NodeView, OperatorView, known
 from rheostat.policies.contract.requests import Request
 from rheostat.policies.grants.grants import Quota
@@ -75,9 +75,9 @@ def test_a_request_nobody_could_rank_is_refused():
 
 
 def test_chance_is_by_seed_and_by_every_part():
-    drawn = {chance(seed, *parts).random() for seed in (0, 1) for parts in (("a", 1), ("a", 2), ("b", 1))}
+    drawn = {decision_random(seed, *parts).random() for seed in (0, 1) for parts in (("a", 1), ("a", 2), ("b", 1))}
     assert len(drawn) == 6
-    assert chance(0, "a", 1).random() == chance(0, "a", 1).random()
+    assert decision_random(0, "a", 1).random() == decision_random(0, "a", 1).random()
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_by_default_it_follows_the_utilisation(busy, replicas, wanted):
 
 
 def test_replicas_and_rate_count_by_what_there_can_be_at_most():
-    assert Linear((0.0, 1.0, 0.0, 10.0)).leaning(0.5, 0.9, 0.25) == pytest.approx(3.0)
+    assert Linear((0.0, 1.0, 0.0, 10.0)).weighted_sum(0.5, 0.9, 0.25) == pytest.approx(3.0)
     # 100 of the 400 tuples/s that four replicas serve: 10 x 0.25 = 2.5 > 1.
     assert Linear((0.0, 0.0, 0.0, 10.0)).decide(seen(0.5), None)[0].wanted == 3
     assert Linear((0.0, 0.0, 0.0, 10.0)).decide(seen(0.5, true_rate=1000.0), None)[0].wanted == 2

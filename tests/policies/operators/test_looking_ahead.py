@@ -14,8 +14,8 @@ from rheostat.policies.contract.policy_views import OperatorView
 from rheostat.policies.operators.cost_schedule import (
     expected_costs,
     least_cost_schedule,
+    load_within_bound,
     period_costs,
-    quick_load,
     schedule_cost,
 )
 from rheostat.policies.operators.forecast import Trend
@@ -109,7 +109,7 @@ def test_a_jump_is_followed_when_it_was_seen_twice_and_a_single_one_is_not():
 @given(st.lists(st.floats(0, 500), min_size=1, max_size=5), st.integers(1, 4))
 def test_costs_that_are_expected_without_error_are_the_costs(rates, most):
     known = period_costs(rates, QUEUE, BOUND_MS, WEIGHTS, most)
-    expected = expected_costs(rates, 0.0, quick_load(QUEUE, BOUND_MS), WEIGHTS, most)
+    expected = expected_costs(rates, 0.0, load_within_bound(QUEUE, BOUND_MS), WEIGHTS, most)
     # On the line itself the two may fall on either side.
     near = np.abs(np.array(rates)[:, None] - 50.0 * np.arange(1, most + 1)) < 1e-6
     assert np.where(near, 0.0, expected) == pytest.approx(np.where(near, 0.0, known))
@@ -125,11 +125,11 @@ def test_slowness_counts_by_its_probability():
     [(QUEUE, 20.0, 50.0), (QUEUE, 5.0, 0.0), (MM1(3000.0), 1.0, 2000.0), (Constant(5.0), 4.0, 0.0)],
 )
 def test_a_replica_is_quick_enough_up_to_a_load(latency, bound_ms, quick):
-    assert quick_load(latency, bound_ms) == pytest.approx(quick, abs=1e-6)
+    assert load_within_bound(latency, bound_ms) == pytest.approx(quick, abs=1e-6)
 
 
 def test_what_takes_no_longer_under_any_load_is_always_quick():
-    assert quick_load(Constant(5.0), 5.0) >= 1e12
+    assert load_within_bound(Constant(5.0), 5.0) >= 1e12
 
 
 def test_a_change_costs_all_the_slowness_it_brings():

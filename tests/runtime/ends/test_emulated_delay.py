@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.runtime.ends.emulated_delay import SHORTEST_SLEEP_SECONDS, Bill, with_service_time
+from rheostat.runtime.ends.emulated_delay import SHORTEST_SLEEP_SECONDS, SleepDebt, with_service_time
 
 
 @given(st.lists(st.integers(0, 50), max_size=40), st.floats(0.001, 5), st.floats(0, 0.01))
 def test_all_in_all_exactly_the_service_time_is_slept_however_inexact_each_sleep_is(batches, milliseconds, too_long):
-    bill, slept = Bill(), 0.0
+    bill, slept = SleepDebt(), 0.0
     for rows in batches:
         if wanted := bill.charge(rows, milliseconds):
             bill.pay(wanted + too_long)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.model.graph.rate_curve import parse_curve
-from rheostat.runtime.ends.generation import ORIGIN_US, Clockwork, Generation, generation_of, import_object
+from rheostat.runtime.ends.generation import ORIGIN_US, EventTimeClock, Generation, generation_of, import_object
 from rheostat.runtime.ends.pace import Pace, PaceLimits, batch_end, even_parts
 
 
@@ -20,7 +20,7 @@ def stream(curve="10", clockwork=None, **limits) -> Generation:
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
 def test_rows_do_not_depend_on_how_the_stream_is_cut_into_batches(a, b, c):
     low, middle, high = sorted((a, b, c))
-    numbers = stream(clockwork=Clockwork())
+    numbers = stream(clockwork=EventTimeClock())
     assert [*numbers.rows(low, middle), *numbers.rows(middle, high)] == list(numbers.rows(low, high))
 
 
@@ -79,14 +79,16 @@ def test_an_endless_stream_cannot_be_there_at_once():
 
 
 def test_event_time_follows_the_curve_and_never_goes_back():
-    times = [time for time, _ in stream("ramp 1 20 for 10", Clockwork(speed_up=60, step_us=1_000_000)).rows(0, 100)]
+    times = [
+        time for time, _ in stream("ramp 1 20 for 10", EventTimeClock(speed_up=60, step_us=1_000_000)).rows(0, 100)
+    ]
     assert all(a <= b for a, b in pairwise(times))
     assert all((time - ORIGIN_US) % 1_000_000 == 0 for time in times)
     assert 500 < (times[-1] - ORIGIN_US) / 1e6 <= 600
 
 
 def test_the_last_row_of_a_finite_stream_may_be_much_later():
-    rows = list(stream("10", Clockwork(closing_gap_seconds=100), total=5).rows(0, 5))
+    rows = list(stream("10", EventTimeClock(closing_gap_seconds=100), total=5).rows(0, 5))
     assert [(time - ORIGIN_US) // 1000 for time, _ in rows] == [100, 200, 300, 400, 100_500]
     assert [values[3] for _, values in rows] == [False] * 4 + [True]
 
@@ -94,7 +96,7 @@ def test_the_last_row_of_a_finite_stream_may_be_much_later():
 def test_a_stream_is_described_by_plain_texts():
     described = {"rows": f"{__name__}:number", "curve": "10 for 2", "seed": "7", "total": "0", "event_time": "ts"}
     made = generation_of(described)
-    assert (made.end, made.limits.total, made.seed, made.clockwork) == (20, None, 7, Clockwork())
+    assert (made.end, made.limits.total, made.seed, made.clockwork) == (20, None, 7, EventTimeClock())
 
 
 @pytest.mark.parametrize("path", ["number", "module:", ":name"])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.runtime.ends.pace import Pace, PaceLimits
-from rheostat.runtime.ends.playback import Playback, Spot
+from rheostat.runtime.ends.playback import Playback, ReplayPosition
 from rheostat.runtime.ends.recordings import CsvRecording, JsonRecording, ParquetRecording, Place, RecordedFiles
 
 FIRST = datetime(2013, 1, 1, tzinfo=UTC)
@@ -97,7 +97,7 @@ def test_after_an_outage_a_batch_brings_no_more_than_was_due_soon_after_its_firs
 
 def test_a_spot_survives_the_checkpoint():
     spot = Playback(Listed([100]), PaceLimits()).beginning(5_000)
-    assert Spot.from_document(json.loads(json.dumps(spot.to_document()))) == spot
+    assert ReplayPosition.from_document(json.loads(json.dumps(spot.to_document()))) == spot
 
 
 def moments():

@@ -14,7 +14,7 @@ from rheostat.control.knowledge.manager_views import ApplicationState
 from rheostat.control.managers.operator_manager import Local
 from rheostat.control.managers.replica_changes import grown
 from rheostat.model.graph.reconfiguration import Change
-from rheostat.policies.contract.policy import chance
+from rheostat.policies.contract.policy import decision_random
 from rheostat.policies.contract.policy_views import NodeView
 from rheostat.policies.contract.requests import Request
 
@@ -66,7 +66,7 @@ class NodeRelease:
                 if not (count := picture.hosted.get(node, {}).get(operator, 0)):
                     continue
                 elsewhere = _with_less_room(outlook.node_views(operator), self.nodes, picture, operator, taken)
-                random = chance(local.seed, operator, node, repr(outlook.monitor.now_seconds))
+                random = decision_random(local.seed, operator, node, repr(outlook.monitor.now_seconds))
                 moved = grown(after, count, elsewhere, local.placement, random)
                 if len(moved) == len(after) + count:
                     taken.update({name: takes * moved[name] - takes * after[name] for name, _ in moved.counts})

@@ -11,7 +11,7 @@ from rheostat.control.managers.replica_changes import grown, shrunk
 from rheostat.control.managers.request_inbox import Requests
 from rheostat.model.graph.deployment import Replicas
 from rheostat.model.graph.reconfiguration import Change
-from rheostat.policies.contract.policy import OperatorPolicy, Proposal, chance
+from rheostat.policies.contract.policy import OperatorPolicy, Proposal, decision_random
 from rheostat.policies.contract.policy_views import NodeView, OperatorView
 from rheostat.policies.contract.requests import Request
 from rheostat.policies.replicas.placement import NearerIsLikelier, Placement
@@ -48,7 +48,7 @@ class Proposed:
     def request(self, local: Local) -> Request | None:
         """What to ask for; None if it holds, or nothing has room."""
         wanted, has = self.proposal.wanted, self.view.replicas
-        random = chance(local.seed, self.view.operator, repr(self.view.at_seconds))
+        random = decision_random(local.seed, self.view.operator, repr(self.view.at_seconds))
         after = self.current
         if wanted > has:
             after = grown(after, wanted - has, self.nodes, local.placement, random)

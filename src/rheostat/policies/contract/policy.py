@@ -91,7 +91,7 @@ class ApplicationPolicy(Protocol[Memory]):
         ...
 
 
-class Forgetful:
+class WithoutMemory:
     """Base of policies without a memory."""
 
     def begin(self) -> None:
@@ -105,7 +105,7 @@ class Forgetful:
         """No memory."""
 
 
-def chance(seed: int, *parts: str | int) -> Random:
+def decision_random(seed: int, *parts: str | int) -> Random:
     """Random numbers for one decision: the same seed and the same parts give the same numbers.
 
     No state is carried from one decision to the next, so that a decision can be repeated by itself.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from rheostat.model.graph.reconfiguration import ChangeKind
-from rheostat.policies.contract.policy import Forgetful
+from rheostat.policies.contract.policy import WithoutMemory
 from rheostat.policies.contract.policy_views import Plain, known
 from rheostat.policies.contract.requests import Refusal, Request
 
@@ -63,7 +63,7 @@ class Granting(Protocol[Memory]):
 
 
 @dataclass(frozen=True, slots=True)
-class GrantAll(Forgetful):
+class GrantAll(WithoutMemory):
     """Grants every request without conflict: EDF without the token bucket, and E2DF."""
 
     name: ClassVar[str] = "all"

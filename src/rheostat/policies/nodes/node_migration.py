@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from rheostat.policies.contract.policy import chance
+from rheostat.policies.contract.policy import decision_random
 from rheostat.policies.contract.policy_views import NodeView, Plain, known
 from rheostat.policies.replicas.placement import NearerIsLikelier, Placement
 
@@ -82,7 +82,7 @@ class NodeMigration:
             return ReplicaMove(reason=f"it is {view.utilization:.0%} busy")
         if not view.hosted:
             return ReplicaMove(reason=f"it is {view.utilization:.0%} busy, but holds nothing that could move")
-        random = chance(self.seed, view.node, repr(view.at_seconds))
+        random = decision_random(self.seed, view.node, repr(view.at_seconds))
         operators, counts = zip(*view.hosted, strict=True)
         operator = random.choices(operators, weights=counts)[0]
         quiet = [

@@ -42,7 +42,7 @@ def expected_costs(
     return np.asarray(weights.performance * slow + shares)
 
 
-def quick_load(latency: LatencyModel, bound_ms: float) -> float:
+def load_within_bound(latency: LatencyModel, bound_ms: float) -> float:
     """The greatest load of a replica at which it keeps the bound, by bisection; 0 if it never does."""
     low, high = 0.0, 1.0
     while latency.latency_ms(high) <= bound_ms and high < MOST_TPS:

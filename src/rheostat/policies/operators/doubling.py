@@ -12,7 +12,7 @@ from rheostat.policies.contract.policy_views import ApplicationView, OperatorVie
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class CoolDownLeft:
     """Remaining cool-down of the application."""
 
     invocations: int = 0
@@ -46,18 +46,18 @@ class Doubling:
                 f"got {self.scale_out} <= 2 x {self.scale_in} + {self.gap}"
             )
 
-    def begin(self) -> Rest:
+    def begin(self) -> CoolDownLeft:
         """No cool-down before the first change."""
-        return Rest()
+        return CoolDownLeft()
 
-    def decide_all(self, view: ApplicationView, memory: Rest) -> tuple[dict[str, Proposal], Rest]:
+    def decide_all(self, view: ApplicationView, memory: CoolDownLeft) -> tuple[dict[str, Proposal], CoolDownLeft]:
         """Scale-outs first, then scale-ins of the others; holds during the cool-down."""
         replicas = tuple((operator.operator, operator.replicas) for operator in view.operators)
         left = self.cooldown_invocations if memory.replicas and memory.replicas != replicas else memory.invocations
         if left > 0:
             reason = f"cool-down, {left} more invocations"
-            return {each.operator: hold(each, reason) for each in view.operators}, Rest(left - 1, replicas)
-        return {each.operator: self._proposal(each) for each in view.operators}, Rest(0, replicas)
+            return {each.operator: hold(each, reason) for each in view.operators}, CoolDownLeft(left - 1, replicas)
+        return {each.operator: self._proposal(each) for each in view.operators}, CoolDownLeft(0, replicas)
 
     def _proposal(self, view: OperatorView) -> Proposal:
         if not view.utilizations:
@@ -75,13 +75,13 @@ class Doubling:
             return Proposal(view.within_bounds(fewer), score, reason)
         return hold(view, f"the busiest executor is {max(view.utilizations):.0%} busy")
 
-    def saved(self, memory: Rest) -> Plain:
+    def saved(self, memory: CoolDownLeft) -> Plain:
         """The remaining cool-down as plain data."""
         return {"invocations": memory.invocations, "replicas": [list(pair) for pair in memory.replicas]}
 
-    def loaded(self, plain: Any) -> Rest:
+    def loaded(self, plain: Any) -> CoolDownLeft:
         """The remaining cool-down from plain data."""
-        return Rest(plain["invocations"], tuple((name, count) for name, count in plain["replicas"]))
+        return CoolDownLeft(plain["invocations"], tuple((name, count) for name, count in plain["replicas"]))
 
 
 def overloaded_executors(utilizations: Sequence[float], scale_out: float) -> int:

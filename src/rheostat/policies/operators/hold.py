@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rheostat.policies.contract.policy import Forgetful, Proposal, hold
+from rheostat.policies.contract.policy import Proposal, WithoutMemory, hold
 from rheostat.policies.contract.policy_views import OperatorView
 
 
 @dataclass(frozen=True, slots=True)
-class Hold(Forgetful):
+class Hold(WithoutMemory):
     """Changes nothing; every other policy is compared with it."""
 
     name: ClassVar[str] = "hold"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import ClassVar
 
-from rheostat.policies.contract.policy import Forgetful, Proposal, hold
+from rheostat.policies.contract.policy import Proposal, WithoutMemory, hold
 from rheostat.policies.contract.policy_views import OperatorView
 
 FEATURES = ("one", "share of the replicas it may have", "utilization", "input rate by what its most replicas serve")
@@ -16,7 +16,7 @@ FEATURES = ("one", "share of the replicas it may have", "utilization", "input ra
 
 
 @dataclass(frozen=True, slots=True)
-class Linear(Forgetful):
+class Linear(WithoutMemory):
     """Adds a replica if the sum is above 1, removes one if it is below -1."""
 
     name: ClassVar[str] = "linear"
@@ -30,27 +30,27 @@ class Linear(Forgetful):
         if len(self.coefficients) != len(FEATURES) or not all(map(isfinite, self.coefficients)):
             raise ValueError(f"need {len(FEATURES)} finite coefficients, got {self.coefficients}")
 
-    def leaning(self, replicas: float, utilization: float, rate: float) -> float:
+    def weighted_sum(self, replicas: float, utilization: float, rate: float) -> float:
         """The weighted sum: positive for more replicas, negative for fewer."""
         features = (1.0, replicas, utilization, rate)
         return sum(weight * value for weight, value in zip(self.coefficients, features, strict=True))
 
     def step(self, replicas: float, utilization: float, rate: float) -> int:
         """Change of the number of replicas: 1, -1 or 0."""
-        leaning = self.leaning(replicas, utilization, rate)
-        return (leaning > 1) - (leaning < -1)
+        weighted_sum = self.weighted_sum(replicas, utilization, rate)
+        return (weighted_sum > 1) - (weighted_sum < -1)
 
     def decide(self, view: OperatorView, memory: None) -> tuple[Proposal, None]:
         """Proposes a step, within the bounds."""
         seen = _features(view)
         if seen is None:
             return hold(view, "utilization, input rate or true rate is not known"), memory
-        leaning = self.leaning(*seen)
+        weighted_sum = self.weighted_sum(*seen)
         wanted = view.within_bounds(view.replicas + self.step(*seen))
-        told = f"the weighted sum is {leaning:.2f}"
+        told = f"the weighted sum is {weighted_sum:.2f}"
         if wanted == view.replicas:
             return hold(view, told), memory
-        return Proposal(wanted, min(1.0, max(0.0, abs(leaning) - 1)), told), memory
+        return Proposal(wanted, min(1.0, max(0.0, abs(weighted_sum) - 1)), told), memory
 
 
 def _features(view: OperatorView) -> tuple[float, float, float] | None:

@@ -11,14 +11,14 @@ from typing import ClassVar
 import numpy as np
 
 from rheostat.model.graph.latency import MM1, LatencyModel
-from rheostat.policies.contract.policy import Forgetful, Proposal, hold
+from rheostat.policies.contract.policy import Proposal, WithoutMemory, hold
 from rheostat.policies.contract.policy_views import OperatorView
 from rheostat.policies.operators.cost_schedule import least_cost_schedule, period_costs
 from rheostat.policies.operators.period_cost import Weights, change_price
 
 
 @dataclass(frozen=True)
-class Oracle(Forgetful):
+class Oracle(WithoutMemory):
     """Policy that knows the rate of one operator in every future period."""
 
     name: ClassVar[str] = "oracle"

@@ -17,7 +17,12 @@ import numpy as np
 from rheostat.model.graph.latency import MM1, LatencyModel
 from rheostat.policies.contract.policy import Proposal, hold
 from rheostat.policies.contract.policy_views import OperatorView, Plain, plain_fields
-from rheostat.policies.operators.cost_schedule import expected_costs, least_cost_schedule, quick_load, schedule_cost
+from rheostat.policies.operators.cost_schedule import (
+    expected_costs,
+    least_cost_schedule,
+    load_within_bound,
+    schedule_cost,
+)
 from rheostat.policies.operators.forecast import Trend
 from rheostat.policies.operators.period_cost import Weights, change_price
 
@@ -87,7 +92,7 @@ class Predictive:
         # Twice the time in which one replica fewer pays for the change, so that the change can be worth it.
         horizon = min(max(self.horizon_periods, 2 * self._pays_after(view)), FARTHEST_PERIODS)
         forecast = trend.ahead(horizon, self.damping)
-        quick = quick_load(latency, self.latency_bound_ms)
+        quick = load_within_bound(latency, self.latency_bound_ms)
         costs = expected_costs(forecast, trend.deviation, quick, self.weights, most)
         staying = schedule_cost(costs, 0.0, view.replicas, [view.replicas] * len(forecast))
         allowed = np.full(most, np.inf)

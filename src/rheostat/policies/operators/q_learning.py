@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from rheostat.policies.contract.policy import Proposal, chance, hold
+from rheostat.policies.contract.policy import Proposal, decision_random, hold
 from rheostat.policies.contract.policy_views import OperatorView, Plain
 from rheostat.policies.operators.learner import (
     ACTIONS,
@@ -74,7 +74,7 @@ class QLearning(Learner):
             values = self._learned(values, memory.before, action, here, view)
         row, actions = values[here.level, here.replicas - 1], allowed_actions(view)
         greatest = greatest_gain_in(row, actions, memory.greatest_gain)
-        random = chance(self.seed, view.operator, memory.steps)
+        random = decision_random(self.seed, view.operator, memory.steps)
         if random.random() < self.exploration:
             chosen, why = random.choice(actions), "explored"
         else:

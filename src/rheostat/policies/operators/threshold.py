@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rheostat.policies.contract.policy import Forgetful, Proposal, hold
+from rheostat.policies.contract.policy import Proposal, WithoutMemory, hold
 from rheostat.policies.contract.policy_views import OperatorView
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold(Forgetful):
+class Threshold(WithoutMemory):
     """Keeps every replica below a utilization, with the fewest replicas."""
 
     name: ClassVar[str] = "threshold"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import ClassVar
 
-from rheostat.policies.contract.policy import Forgetful, Proposal, hold
+from rheostat.policies.contract.policy import Proposal, WithoutMemory, hold
 from rheostat.policies.contract.policy_views import ApplicationView, OperatorView
 
 TOLERANCE = 1e-9
@@ -17,7 +17,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class TrueRate(Forgetful):
+class TrueRate(WithoutMemory):
     """Gives every operator as many replicas as the rates of the sources require."""
 
     name: ClassVar[str] = "true-rate"

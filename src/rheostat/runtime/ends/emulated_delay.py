@@ -15,7 +15,7 @@ SHORTEST_SLEEP_SECONDS = 0.001
 """Shortest sleep; less is added to the debt instead, since the system's timer cannot sleep any shorter."""
 
 
-class Bill:
+class SleepDebt:
     """Service time that is owed for rows and was not slept yet.
 
     Sleeping too long is credited to the following rows, so that the mean is exact however small the batches are.
@@ -36,7 +36,7 @@ class Bill:
         self.owed_seconds -= seconds
 
 
-_BILL = Bill()
+_BILL = SleepDebt()
 """One per worker process: Spark reuses its workers, so the rest of a batch is slept with the next."""
 
 

@@ -18,7 +18,7 @@ ORIGIN_US = 1_704_067_200_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Clockwork:
+class EventTimeClock:
     """Relation between event time and the time of the curve."""
 
     origin_us: int = ORIGIN_US
@@ -44,7 +44,7 @@ class Generation:
     curve: Curve
     limits: PaceLimits
     seed: int = 0
-    clockwork: Clockwork | None = None
+    clockwork: EventTimeClock | None = None
     """None: rows have no event time."""
 
     def __post_init__(self) -> None:
@@ -86,7 +86,7 @@ class Generation:
 
 def generation_of(options: dict[str, str]) -> Generation:
     """The generated stream for the options of a data source."""
-    clockwork = Clockwork(
+    clockwork = EventTimeClock(
         int(options.get("origin_us", str(ORIGIN_US))),
         float(options.get("speed_up", "1")),
         round(1000 * float(options.get("step_ms", "1"))),

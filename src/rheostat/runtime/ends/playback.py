@@ -16,7 +16,7 @@ from rheostat.runtime.ends.seeded_random import Draw
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class ReplayPosition:
     """Position of a replay: its offset."""
 
     place: Place
@@ -51,7 +51,7 @@ class Spot:
 class PlaybackStretch:
     """Consecutive rows of a recording."""
 
-    spot: Spot
+    spot: ReplayPosition
     rows: int
 
 
@@ -71,12 +71,12 @@ class Playback:
         if self.speed_up <= 0 or self.copies < 1:
             raise ValueError(f"need a speed above 0 and at least one copy, got {self.speed_up} and {self.copies}")
 
-    def beginning(self, now_ms: int) -> Spot:
+    def beginning(self, now_ms: int) -> ReplayPosition:
         """The position before the first row; event time starts at the first row with a time."""
         base = next((time for _, time in self.recording.times(Place()) if time is not None), 0)
-        return Spot(Place(), 0, base, base, now_ms)
+        return ReplayPosition(Place(), 0, base, base, now_ms)
 
-    def advance(self, spot: Spot, now_ms: int, max_rows: int | None = None) -> Spot:
+    def advance(self, spot: ReplayPosition, now_ms: int, max_rows: int | None = None) -> ReplayPosition:
         """The position at which a batch ends that starts at `spot`."""
         due_us = spot.base_us + round((now_ms - spot.started_ms) * 1000 * self.speed_up)
         ends = [
@@ -93,7 +93,7 @@ class Playback:
             reached = following
         return reached
 
-    def stretches(self, start: Spot, end: Spot) -> list[PlaybackStretch]:
+    def stretches(self, start: ReplayPosition, end: ReplayPosition) -> list[PlaybackStretch]:
         """The rows between two positions, in as many parts as there are replicas."""
         parts = list(even_parts(start.rows, end.rows, self.limits.replicas))
         cuts = {low for low, _ in parts}
@@ -117,7 +117,7 @@ class Playback:
         pairs = enumerate(pairwise(clocks), stretch.spot.rows)
         return [time for row, (low, high) in pairs for time in _spread(self.seed, row, (low, high), self.copies)]
 
-    def _from(self, spot: Spot) -> Iterator[Spot]:
+    def _from(self, spot: ReplayPosition) -> Iterator[ReplayPosition]:
         """The positions after every following row."""
         rows, clock = spot.rows, spot.clock_us
         for place, time in self.recording.times(spot.place):

@@ -27,7 +27,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import IntegerType, StringType, StructType, TimestampType
 
 from rheostat.runtime.ends.pace import limits_of
-from rheostat.runtime.ends.playback import Playback, PlaybackStretch, Spot
+from rheostat.runtime.ends.playback import Playback, PlaybackStretch, ReplayPosition
 from rheostat.runtime.ends.recordings import CsvRecording, JsonRecording, ParquetRecording, RecordedFiles
 from rheostat.runtime.spark.data_sources import register
 
@@ -179,13 +179,13 @@ class ReplayStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Offset at which the next batch ends; the same document if no row is due."""
         max_rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
         now_ms = self._bounded_at_ms if self._bounded_at_ms is not None else _now_ms()
-        here = Spot.from_document(start)
+        here = ReplayPosition.from_document(start)
         end = self._playback.advance(here, now_ms, max_rows)
         return start if end.rows == here.rows else end.to_document()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The rows of a batch, in as many partitions as there are replicas."""
-        stretches = self._playback.stretches(Spot.from_document(start), Spot.from_document(end))
+        stretches = self._playback.stretches(ReplayPosition.from_document(start), ReplayPosition.from_document(end))
         return [ReplayPart(stretch) for stretch in stretches]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

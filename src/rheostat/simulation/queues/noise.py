@@ -69,7 +69,7 @@ class MeasurementNoise:
         self._noise, self._rng = noise, np.random.default_rng((seed, 2))
         self._losses = np.random.default_rng((seed, 3))
 
-    def is_lost(self) -> bool:
+    def draw_loss(self) -> bool:
         """Whether the next sample is lost."""
         return self._noise.lost > 0.0 and bool(self._losses.random() < self._noise.lost)
 

@@ -33,7 +33,7 @@ class Sampler:
         return [
             Sample(subject, at_seconds, figures)
             for subject, figures in self._figures(seen, downtime_seconds)
-            if not noise.is_lost()
+            if not noise.draw_loss()
         ]
 
     def _figures(self, measured: Measurement, downtime_seconds: float) -> Figures:

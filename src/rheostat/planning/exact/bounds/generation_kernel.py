@@ -52,7 +52,7 @@ def _beside(side: Side, members: Indices, many: int, size: int, most: float) -> 
 
 
 @numba.njit(cache=True)
-def _go_together(soil: SpreadChoices, size: int, dear: float) -> Flags:  # pragma: no cover - compiled
+def _compatible_pairs(soil: SpreadChoices, size: int, dear: float) -> Flags:  # pragma: no cover - compiled
     """[choice, choice]: whether the path could afford a multiset with both. Most parts fail by a pair."""
     count, members = len(soil.own), np.zeros(2, dtype=np.int64)
     together = np.ones((count, count), dtype=np.bool_)
@@ -134,7 +134,7 @@ def generate_below(
     the whole: a part that costs too much stays so, however it grows.
     """
     limit, dear = limits
-    together = _go_together(soil, size, dear)
+    together = _compatible_pairs(soil, size, dear)
     rows = np.empty((64, size), dtype=np.int64)
     count, depth = 0, 0
     pick = np.zeros(size, dtype=np.int64)

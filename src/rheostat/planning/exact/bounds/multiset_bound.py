@@ -19,7 +19,7 @@ from rheostat.planning.exact.bounds.path_kernel import marginals
 from rheostat.planning.exact.bounds.whole_path import Remaining, own_costs
 
 
-def worthwhile(level: NodeLevel, bound: PathBound, candidates: list[Candidates], goal: float) -> Remaining:
+def promising_multisets(level: NodeLevel, bound: PathBound, candidates: list[Candidates], goal: float) -> Remaining:
     """The multisets with which F can be below the goal, without downtime and constant."""
     instance, prices = level.instance, bound.prices
     spare = capacity_value(instance, prices) - float(bound.beside.sum())
@@ -41,14 +41,14 @@ def worthwhile(level: NodeLevel, bound: PathBound, candidates: list[Candidates],
             tables = _tables(level, ways[position], turned=False)
             known.after[i] = after_multisets(bound.way, bound.after, whole, tables, most)
             left = left[known.after[i] < most]
-            known.kept(i, known.after[i], most)
+            known.keep(i, known.after[i], most)
         if position > 0:
             options = known.candidates[i]
             whole = Whole(position, options.nodes, level.choices_of(i, options), int(need[i]), weight)
             tables = _tables(level, ways[position - 1], turned=True)
             most = np.maximum(left - known.after[i], 0.0)
             known.before[i] = before_multisets(bound.way, so_far, whole, tables, most)
-            known.kept(i, known.before[i], most)
+            known.keep(i, known.before[i], most)
     return known
 
 

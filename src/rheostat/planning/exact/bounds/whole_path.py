@@ -38,7 +38,7 @@ class Remaining:
         """Initial state: costs are only known not to be negative."""
         return cls(candidates, [np.zeros(len(c)) for c in candidates], [np.zeros(len(c)) for c in candidates])
 
-    def kept(self, operator: int, below: Values, most: Values) -> None:
+    def keep(self, operator: int, below: Values, most: Values) -> None:
         """Keeps the multisets of an operator whose path is below its limit."""
         rows = np.nonzero(below < most)[0]
         self.candidates[operator] = self.candidates[operator].rows(rows)
@@ -101,7 +101,7 @@ class _Walk:
         most = np.maximum(self._left(chain, position) - known.before[i], 0.0)
         rest = rest_of_multisets(self.bound.way, self.bound.after, chain, position, (known.after[j], most))
         known.after[i] = np.maximum(known.after[i], rest)
-        known.kept(i, known.after[i], most)
+        known.keep(i, known.after[i], most)
 
     def along_the_flow(self, known: Remaining, position: int) -> None:
         """Updates the bounds before every multiset of a position."""
@@ -110,7 +110,7 @@ class _Walk:
         most = np.maximum(self._left(chain, position) - known.after[i], 0.0)
         before = cost_up_to_multisets(self.bound.way, chain, position, (known.before[j], most))
         known.before[i] = np.maximum(known.before[i], before)
-        known.kept(i, known.before[i], most)
+        known.keep(i, known.before[i], most)
 
     def _left(self, chain: MultisetChain, position: int) -> Values:
         """Limit on the cost of the rest of the path with each multiset of a position."""

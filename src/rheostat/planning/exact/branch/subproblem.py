@@ -11,7 +11,7 @@ from rheostat.planning.exact.bounds.choice_levels import NodeLevel, OptionLevel
 from rheostat.planning.exact.bounds.decision_order import bound_for_search
 from rheostat.planning.exact.bounds.elimination import HUGE
 from rheostat.planning.exact.bounds.lagrangian import Ascent, Bound, best_bound, capacity_value
-from rheostat.planning.exact.bounds.multiset_bound import worthwhile
+from rheostat.planning.exact.bounds.multiset_bound import promising_multisets
 from rheostat.planning.exact.bounds.path_bound import PathAscent, PathBound, affordable_slots, path_bound
 from rheostat.planning.exact.bounds.whole_path import Remaining, compare_pairwise
 from rheostat.planning.exact.branch.incumbent import Incumbent, enough
@@ -179,7 +179,9 @@ def narrow(part: Subproblem, clock: Deadline) -> Narrowed | None:
         bound = path_bound(level, path, prices, PathAscent(slots, 0, part.goal), clock)
         if bound.value >= part.goal:
             return None
-        whole = compare_pairwise(level, bound, worthwhile(level, bound, part.candidates, part.goal), part.goal, clock)
+        whole = compare_pairwise(
+            level, bound, promising_multisets(level, bound, part.candidates, part.goal), part.goal, clock
+        )
         if min(len(c) for c in whole.candidates) == 0:
             return None
         before, after = sum(len(c) for c in part.candidates), sum(len(c) for c in whole.candidates)
