@@ -154,7 +154,7 @@ def _reasons(found: list[Network]) -> list[str]:
     detours = sum(_unreliable(one.fast) > 0 for one in found)
     return [
         prose(
-            "- Who maximises availability alone has many equal optima: all executors on nodes that are always up,",
+            "- Availability alone has many equal optima: all executors on nodes that are always up,",
             "however far apart. The factor over S-ODP_R is therefore a matter of luck, not of the model; the paper's",
             "1.8 lies between the fastest of the equals and an arbitrary one. Its network is not published.",
         ),
