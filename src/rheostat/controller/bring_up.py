@@ -58,7 +58,7 @@ MOST_THREADS = 64
 
 @dataclass(frozen=True)
 class Launch:
-    """What shall run, on what, and where its files lie."""
+    """Application, infrastructure, directory and settings of a run."""
 
     application: Application
     infrastructure: Infrastructure
@@ -107,7 +107,7 @@ def opened(launch: Launch) -> Iterator[Opened]:
 
 
 def recorded_deployment(directory: Path) -> Deployment | None:
-    """Where an application was left that was run in this directory before."""
+    """Last deployment of the run in a directory; None if there was none."""
     path = RunPaths(directory).journal
     if not path.exists():
         return None
@@ -117,7 +117,7 @@ def recorded_deployment(directory: Path) -> Deployment | None:
 
 
 def recorded_infrastructure(directory: Path, given: Infrastructure) -> Infrastructure:
-    """With the nodes that had joined when the application was left, and without those that had been released."""
+    """The infrastructure with the nodes that joined the run, without those that were released."""
     path = RunPaths(directory).journal
     if not path.exists():
         return given
@@ -255,7 +255,7 @@ def _processes(launch: Launch, journal: Journal) -> Iterator[Opened]:
 def dismiss_strays(launch: Launch) -> None:
     """Ends the agents of nodes that the run has not got, or has in its own process.
 
-    A controller that is killed while a node comes or goes leaves the agent of one that nobody knows; and one whose
+    A controller that is killed while a node comes or goes leaves the agent of an unknown node; and one whose
     nodes were processes leaves all of them, which would go on beside embedded ones, in the same checkpoints.
     """
     kept = launch.infrastructure.index.keys() if launch.form is NodeForm.PROCESS else frozenset()
@@ -271,7 +271,7 @@ def _agent_process(launch: Launch, node: ModelNode) -> AgentProcess:
 
 
 def _columns(nodes: Mapping[str, RemoteNode], application: Application) -> dict[str, Columns]:
-    """What flows on every stream: as told by any of the nodes, one that has just died may be among them."""
+    """Columns of every stream, from the first node that answers."""
     silences = []
     for node in nodes.values():
         try:

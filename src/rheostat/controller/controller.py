@@ -36,7 +36,7 @@ from rheostat.model.quality.capacity_use import used_capacity
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 
 QUIET_SECONDS = 5.0
-"""A source that has brought nothing for so long has come to its end, as far as one can tell."""
+"""A source that has brought nothing for this long is taken to have ended."""
 CHANGES_SHOWN = 8
 
 
@@ -63,17 +63,17 @@ class Controller:
 
     @property
     def application(self) -> Application:
-        """What runs."""
+        """The application that runs."""
         return self.runtime.blueprint.application
 
     @property
     def infrastructure(self) -> Infrastructure:
-        """What it runs on."""
+        """The infrastructure it runs on."""
         return self.runtime.blueprint.infrastructure
 
     @property
     def is_stopping(self) -> bool:
-        """Whether it was asked to end."""
+        """Whether the controller was asked to end."""
         return self._stopping.is_set()
 
     def steer(self, settings: ControlSettings, clock: Clock, planning: Planning | None = None) -> None:
@@ -140,7 +140,7 @@ class Controller:
         return self.runtime.blueprint.layout.root / "profile.json"
 
     def apply(self, change: Reconfiguration) -> Effect:
-        """Carries out what a manager wants; waits for healing, but not for somebody else's change."""
+        """Carries out a change of a manager; waits for healing, but is refused while another change is under way."""
         if not change:
             return Done(0.0)
         current = self.runtime.deployment()
@@ -155,7 +155,7 @@ class Controller:
         current = self.runtime.deployment()
         effect = self._change(wanted, before)
         if not isinstance(effect, Refused) and (change := Reconfiguration.between(current, wanted)):
-            self.runtime.journal.append(Entry(BY_HAND, time.time(), effect_facts("somebody", change, effect, {})))
+            self.runtime.journal.append(Entry(BY_HAND, time.time(), effect_facts("user", change, effect, {})))
         return effect
 
     def _change(self, wanted: Deployment, before: Deployment | None) -> Effect:
@@ -238,7 +238,7 @@ class Controller:
     def _notice_batches(self, statuses: Mapping[str, InstanceStatus]) -> None:
         """Remembers since when the sources could have brought something, and did not.
 
-        One that was just started, or stood still for a change, may have more than anybody knows.
+        One that was just started, or stood still for a change, may have more rows than its status tells.
         """
         sources = [statuses.get(one.name) for one in self.runtime.plan.instances if not one.groups]
         batches = tuple((one.run, one.committed) for one in sources if one is not None)
@@ -279,7 +279,7 @@ class Controller:
         }
 
     def _control_status(self) -> dict[str, Any] | None:
-        """How the managers are doing; None if there are none."""
+        """State of the managers; None if there are none."""
         if self._steering is None:
             return None
         return {"paused": self._steering.is_paused, "stories": self._steering.stories()}

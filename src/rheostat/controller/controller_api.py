@@ -1,4 +1,4 @@
-"""The HTTP face of a running application: its status, a change, the end. On loopback, for whoever has the token.
+"""HTTP API of a running application: status, change, control, stop. On loopback, protected by a token.
 
 | route | body | answer |
 |---|---|---|
@@ -36,10 +36,10 @@ Placed = dict[str, dict[str, PositiveInt]]
 
 
 class Controlled(Protocol):
-    """What can be asked of a running application."""
+    """Requests that a running application answers."""
 
     def status(self) -> dict[str, Any]:
-        """How it is doing, as plain data."""
+        """State of the application as plain data."""
         ...
 
     def change(self, wanted: Deployment, before: Deployment | None = None) -> Effect:

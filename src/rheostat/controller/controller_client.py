@@ -1,4 +1,4 @@
-"""How do other commands reach a running application? By a file in its directory that only its owner may read.
+"""Client of a running application, found by a file in its directory that only its owner may read.
 
 Standard library alone, so that `rheostat status` needs neither Spark nor a web framework.
 """
@@ -39,7 +39,7 @@ class NotRunning(RuntimeFault):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """How a running application is reached."""
+    """Address of a running application."""
 
     port: int
     token: str
@@ -47,7 +47,7 @@ class Address:
 
 
 def write_address(directory: Path, address: Address) -> None:
-    """Tells it to the owner of the directory and to nobody else."""
+    """Writes the address to a file that only the owner of the directory may read."""
     temporary = directory / f"{ADDRESS_FILE}.tmp"
     temporary.unlink(missing_ok=True)
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -57,7 +57,7 @@ def write_address(directory: Path, address: Address) -> None:
 
 
 def read_address(directory: Path) -> Address | None:
-    """What the file says, None if there is none or it is no such file."""
+    """Address in the file; None if there is none or it is not such a file."""
     try:
         return Address(**json.loads((directory / ADDRESS_FILE).read_text()))
     except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError, TypeError):
@@ -65,7 +65,7 @@ def read_address(directory: Path) -> Address | None:
 
 
 def remove_address(directory: Path) -> None:
-    """Nobody answers here any more."""
+    """Removes the file with the address."""
     (directory / ADDRESS_FILE).unlink(missing_ok=True)
 
 
@@ -98,7 +98,7 @@ class RunningApplication:
         self.directory = directory
 
     def status(self) -> dict[str, Any]:
-        """How it is doing."""
+        """State of the application."""
         return self._asked("GET", "/status")
 
     def change(self, wanted: Deployment, before: Deployment | None = None) -> Effect:
@@ -121,7 +121,7 @@ class RunningApplication:
         return False
 
     def answers(self) -> bool:
-        """Whether it runs."""
+        """Whether the application answers."""
         try:
             self.status()
         except RuntimeFault:

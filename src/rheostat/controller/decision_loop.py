@@ -63,13 +63,13 @@ class DecisionLoop:
         return self._paused.is_set()
 
     def pause(self) -> None:
-        """Nobody decides anything until `resume`."""
+        """Stops all decisions until `resume`."""
         if not self._paused.is_set():
             self._paused.set()
             self._journal.append(Entry(PAUSED, self._clock.now_seconds(), {}))
 
     def resume(self) -> None:
-        """They decide again."""
+        """Lets the managers decide again."""
         if self._paused.is_set():
             self._paused.clear()
             self._journal.append(Entry(RESUMED, self._clock.now_seconds(), {}))
@@ -85,7 +85,7 @@ class DecisionLoop:
 
 
 def was_paused(journal: EntryLog) -> bool:
-    """Whether the managers were held back when the last controller ended: that holds until somebody resumes them."""
+    """Whether control was paused when the last controller ended: it stays paused until it is resumed."""
     paused = False
     for _, entry in journal.read():
         paused = entry.kind == PAUSED or (paused and entry.kind != RESUMED)

@@ -1,7 +1,7 @@
-"""Where nodes come from on this machine: started when a manager asks for one, ended when it is released.
+"""Provider of local nodes: starts one when a manager asks for it, and ends it when it is released.
 
 `start` gives a name at once and brings the node up in the background; it is there when the runtime's infrastructure has
-it. One that does not come up is told of as a failure and forgotten: whoever asked for it asks again, for another.
+it. A node that does not come up is reported as a failure and forgotten: its manager asks again, for another.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ class LocalProvider:
         """Why nodes did not come up."""
 
     def kinds(self) -> Sequence[ModelNode]:
-        """What can be had."""
+        """Kinds of nodes that can be started."""
         return self._kinds
 
     def start(self, kind: str, region: str) -> str:
@@ -63,7 +63,7 @@ class LocalProvider:
         return name
 
     def failure(self, node: str) -> str | None:
-        """Why a node did not come up; None if it has, or still may."""
+        """Reason why a node did not come up; None if it has, or still may."""
         return self._failures.get(node)
 
     def stop(self, node: str) -> None:

@@ -1,4 +1,4 @@
-"""What is kept of a run on Spark for its report: a line of JSON for every moment and for every change, as they come.
+"""Recording of a run on Spark for its report: one line of JSON for every moment and every change.
 
 Appended, never rewritten: a run that is killed has its report up to then, and one that is taken up again goes on.
 """
@@ -103,7 +103,7 @@ def read_recording(directory: Path, application: Application) -> Recording | Non
 
 
 def with_reasons(recording: Recording, told: Sequence[Story]) -> Recording:
-    """With the reason of every change that managers wanted: told in the journal in the same order."""
+    """The recording with the reason of every change by managers; the journal has them in the same order."""
     waiting = [(str(story.effect.facts["change"]), story.reason) for story in told if story.effect is not None]
     notes = []
     for note in recording.notes:

@@ -1,4 +1,4 @@
-"""What does a controller that was killed leave to the next one? Decisions without an effect, and what was learned."""
+"""Recovery of decisions and memories after a controller was killed."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -65,7 +65,7 @@ def _end_of(story: NodeStory, nodes: AbstractSet[str], now_seconds: float, why: 
 
 
 def _change_of(entry: Entry) -> tuple[str, Reconfiguration] | None:
-    """Who wanted which change; None if nothing was to be changed."""
+    """Manager and change of a decision; None if nothing was to be changed."""
     facts: Mapping[str, Any] = entry.facts
     if entry.kind == DECISION:
         change = Decision.from_facts(facts).change

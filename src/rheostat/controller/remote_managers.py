@@ -2,7 +2,7 @@
 
 Every operator has one manager, on one node, for as long as that node is there; a former controller's are left where
 they are. What a manager writes down arrives here and is journaled once; what it asks for is passed on to the
-application manager. Whoever looks after an operator that is another's drops it, and its request, before it reports.
+application manager. A node drops a manager that another node has now, and its request, before it reports.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,16 +26,16 @@ from rheostat.runtime.nodes.node_port import HostsManagers
 from rheostat.runtime.reconfigure.runtime import Runtime
 
 HOLD_SECONDS = 120.0
-"""A change takes less. If nobody says that it is over, the controller is gone, and managers look for themselves."""
+"""Longest duration of a change. If its end is not reported by then, the controller is gone, and managers go on."""
 FOR_EVER = 1e12
-"""Seconds since 1970: until somebody says otherwise."""
+"""Seconds since 1970: without end."""
 TOLD_BY = "told by"
 """The fact of an entry that says which node wrote it down, in which life, and under which number."""
 
 
 @dataclass
 class _Post:
-    """What is known of the managers on one node."""
+    """State of the managers on one node."""
 
     life: str = ""
     received: int = 0
@@ -69,7 +69,7 @@ class RemoteManagers:
         self._find_managers()
 
     def put(self, sender: str, request: Request | None) -> None:
-        """A request of somebody in this process."""
+        """Puts a request of a manager in this process."""
         self._local.put(sender, request)
 
     def taken(self) -> list[Request]:
@@ -95,7 +95,7 @@ class RemoteManagers:
         return self._actuator.apply(change)
 
     def pause(self) -> None:
-        """Nobody looks or asks until the next step."""
+        """Holds all managers back until the next step."""
         self._held_until = FOR_EVER
         self.exchange()
 
@@ -115,7 +115,7 @@ class RemoteManagers:
             try:
                 self._talk(node, post, situation, mark)
             except RuntimeFault:
-                # It is revived or given up by whoever tends the nodes.
+                # The supervisor revives it or gives it up.
                 post.knows, post.standing = "", ()
 
     def _talk(self, node: HostsManagers, post: _Post, situation: Mapping[str, Any], mark: str) -> None:
@@ -155,7 +155,7 @@ class RemoteManagers:
         post.standing = report.requests
 
     def _find_managers(self) -> None:
-        """Those that a former controller has put to work stay where they are."""
+        """Finds managers that an earlier controller has started; they stay where they are."""
         for node in self._runtime.nodes_up():
             if isinstance(node, HostsManagers):
                 try:

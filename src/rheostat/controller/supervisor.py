@@ -1,8 +1,8 @@
 """The agent processes of a run: one per node, found or started, and started again when they die.
 
 What ran on a node whose agent is gone is run by others at once. Its agent is started again meanwhile, which takes a
-Spark many seconds, and has its own instances back when that has warmed up. So nobody waits for a Spark to start as long
-as there is another one. One that stands still without ending is ended first, see `Watchdog`.
+Spark many seconds, and has its own instances back when that has warmed up. So no instance waits for a Spark to start as
+long as there is another node. One that stands still without ending is ended first, see `Watchdog`.
 """
 
 import time
@@ -18,7 +18,7 @@ from rheostat.runtime.nodes.remote_node import RemoteNode
 from rheostat.runtime.reconfigure.runtime import Runtime
 
 ATTEMPTS = 3
-"""Somebody may kill an agent that is being started, once; one that ends every time will not come up."""
+"""An agent may be killed once or twice while it starts; one that ends every time will not come up."""
 WARM_SECONDS = 180.0
 """So long a node that is back may warm up before it is used all the same."""
 LOOK_SECONDS = 0.5
@@ -27,16 +27,16 @@ MOST_AT_ONCE = 8
 
 
 class Process(WatchedAgent, Protocol):
-    """What is needed of an agent's process."""
+    """Process of an agent, as the supervisor needs it."""
 
     @property
     def is_up(self) -> bool:
-        """Whether it was left running by a former controller, with its Spark."""
+        """Whether a former controller has left it running, with its Spark."""
         ...
 
     @property
     def is_alive(self) -> bool:
-        """Whether it runs."""
+        """Whether the process runs."""
         ...
 
     def adopt(self) -> RemoteNode | None:
@@ -60,7 +60,7 @@ class AgentSupervisor:
     """The agent processes of a run, also of nodes that join later."""
 
     def __init__(self, make: Callable[[ModelNode], Process]) -> None:
-        """With what makes the process of a node, not yet started."""
+        """`make` gives the process of a node, not yet started."""
         self._make = make
         self._agents: dict[str, Process] = {}
         self._given_up: set[str] = set()
@@ -69,7 +69,7 @@ class AgentSupervisor:
         self._lock = Lock()
         self._ending = False
         self._hurry = Event()
-        """Nobody has time to warm up: there is no other node, or everything is being ended."""
+        """Set when there is no time for warm-up: no other node is up, or everything is being ended."""
         self._vigil = Watchdog(self._all)
         self._vigil.start()
 
@@ -161,7 +161,7 @@ class AgentSupervisor:
                 yield agent
 
     def _call_back(self, agent: Process) -> None:
-        """What an agent has left running must have ended before others take it up."""
+        """Ends what an agent has left running, and starts the agent again in the background."""
         agent.bury()
         self._coming[agent.name] = self._threads.submit(self._warm, agent)
 
@@ -185,7 +185,7 @@ class AgentSupervisor:
                 self._call_back(agent)
 
     def _warm(self, agent: Process) -> RemoteNode:
-        """A node that is up and has rehearsed: its instances would stand still for as long on a cold Spark."""
+        """Returns the node once its Spark is warm: its instances would stand still for as long on a cold one."""
         node = self._found(agent)
         deadline = time.monotonic() + WARM_SECONDS
         while self._is_wanted(agent) and time.monotonic() < deadline and not self._hurry.is_set():
@@ -193,7 +193,7 @@ class AgentSupervisor:
                 if node.is_warm():
                     break
             except RuntimeFault:
-                break  # it was killed again, as whoever takes it will see
+                break  # it was killed again, as `_welcome` will see
             self._hurry.wait(LOOK_SECONDS)
         return node
 

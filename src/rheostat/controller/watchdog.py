@@ -1,6 +1,6 @@
-"""Who ends an agent that is there and does not answer? What seems dead has to be dead before others take its work over.
+"""Watchdog: kills agents that do not answer, before other nodes take their work over.
 
-A process may stand still without ending: somebody has stopped it, or it waits for a disk for ever. It would hold up all
+A process may stand still without ending: it was stopped, or it waits for a disk for ever. It would hold up all
 that ask it, and might go on some day with what others have done meanwhile.
 """
 
@@ -18,12 +18,12 @@ SILENCES = 5
 
 
 class WatchedAgent(Protocol):
-    """What is needed of an agent's process."""
+    """Process of an agent, as the watchdog needs it."""
 
     name: str
 
     def is_silent(self, patience_seconds: float) -> bool:
-        """Whether it should answer and does not; one that is gone or not up yet need not."""
+        """Whether the agent should answer and does not; an agent that is gone or not up yet is not silent."""
         ...
 
     def put_down(self, why: str) -> None:
@@ -41,22 +41,22 @@ class Watchdog:
         round_seconds: float = ROUND_SECONDS,
         patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
-        """With who there is at the moment."""
+        """`agents` gives the agents that there are at the moment."""
         self._agents, self._round_seconds, self._patience_seconds = agents, round_seconds, patience_seconds
         self._silences: Counter[str] = Counter()
         self._ending = Event()
         self._thread = Thread(target=self._keep, name="vigil", daemon=True)
 
     def start(self) -> None:
-        """From now on."""
+        """Starts the watchdog."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends nobody any more; whoever is being asked may answer later."""
+        """Stops the watchdog; an answer that is still awaited may come later."""
         self._ending.set()
 
     def round(self) -> None:
-        """Asks everybody once, side by side: those that are silent take the longest."""
+        """Asks all agents once, side by side: silent agents take the longest."""
         agents = list(self._agents())
         if not agents:
             return

@@ -1,4 +1,4 @@
-"""What is kept of a run: plain series and notes, written as JSON, drawn by the report, wherever the run took place.
+"""Recordings of runs: plain series and notes, written as JSON and drawn by the report.
 
 Nothing here knows the simulation: a run on Spark can be recorded the same way, sample by sample.
 """
@@ -28,7 +28,7 @@ Series = tuple[float | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that happened: a reconfiguration, a node that came or went."""
+    """An event: a reconfiguration, or a node that came or went."""
 
     at_seconds: float
     kind: str
@@ -73,11 +73,11 @@ class Recording:
         return self.series[name]
 
     def total_replicas(self) -> Series:
-        """Of all operators together."""
+        """Number of replicas of all operators together."""
         return tuple(sum(value or 0.0 for value in values) for values in zip(*self.replicas.values(), strict=True))
 
     def explained(self, reasons: Sequence[tuple[float, str]]) -> "Recording":
-        """With the reasons somebody gave: each for the first change that began at its moment and has none yet."""
+        """The recording with reasons: each for the first change that began at its moment and has none yet."""
         notes = list(self.notes)
         for moment, reason in reasons:
             for i, note in enumerate(notes):
@@ -87,17 +87,17 @@ class Recording:
         return replace(self, notes=tuple(notes))
 
     def save(self, path: Path) -> None:
-        """As JSON."""
+        """Writes the recording as JSON."""
         path.write_text(json.dumps(asdict(self), allow_nan=False, sort_keys=True) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """What was saved."""
+        """The recording in a file."""
         return cls.from_plain(json.loads(path.read_text(encoding="utf-8")))
 
     @classmethod
     def from_plain(cls, whole: Mapping[str, Any]) -> Self:
-        """From what JSON gives."""
+        """The recording in parsed JSON."""
         return cls(
             title=whole["title"],
             seconds=tuple(whole["seconds"]),
@@ -111,7 +111,7 @@ class Recording:
 
 
 class Recorder:
-    """Collects a recording, moment by moment."""
+    """Collector of a recording, moment by moment."""
 
     def __init__(self, operators: Sequence[str]) -> None:
         self._seconds: list[float] = []
@@ -137,18 +137,18 @@ class Recorder:
             times.append((latencies_ms or {}).get(name))
 
     def note(self, note: Note) -> None:
-        """Something that happened."""
+        """Adds an event."""
         self._notes.append(note)
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What has happened so far."""
+        """Events so far."""
         return tuple(self._notes)
 
     def recording(
         self, title: str, *, objective_ms: float | None = None, facts: Mapping[str, str] | None = None
     ) -> Recording:
-        """What was collected so far."""
+        """The recording so far."""
         return Recording(
             title,
             tuple(self._seconds),

@@ -1,4 +1,4 @@
-"""What came of a run, in the numbers the papers report."""
+"""Summary of a run in the numbers that the papers report."""
 
 from dataclasses import dataclass
 from math import isfinite

@@ -161,7 +161,7 @@ class TestPausing:
         (row,) = here("history", "--json").json["changes"]
         assert row["outcome"] == "done"
         assert row["change"].startswith("scale-out split")
-        assert "somebody has asked for it by hand" in here("explain").out
+        assert "requested by hand" in here("explain").out
 
     @pytest.mark.usefixtures("running")
     def test_without_managers_that_is_refused(self, here):

@@ -67,14 +67,14 @@ def test_what_is_measured_after_a_change_that_was_undone_belongs_to_the_one_befo
     assert [story.measured is not None for story in stories(journal)] == [True, False]
 
 
-def test_what_somebody_has_done_by_hand_is_told_and_is_nobodys_decision():
+def test_a_change_by_hand_is_told_and_is_no_decision_of_a_manager():
     journal = MemoryJournal()
     journal.append(Entry("plan", 1.0, {"by": "p", "held": "no rates"}))
-    facts = {"by": "somebody", "change": "scale-out work", "outcome": "done", "downtime_seconds": 0.5, "predicted": {}}
+    facts = {"by": "user", "change": "scale-out work", "outcome": "done", "downtime_seconds": 0.5, "predicted": {}}
     journal.append(Entry("by hand", 2.0, facts))
     _, hand = stories(journal)
     assert hand.result() == Result("scale-out work", "done", 0.5)
-    assert hand.reason == "somebody has asked for it by hand"
+    assert hand.reason == "requested by hand"
     assert [heading for heading, _ in hand.chapters()] == ["chosen", "done"]
 
 

@@ -72,7 +72,7 @@ def proposals(wanted):
         (
             "infrastructure",
             {"by": "infrastructure manager", "vacate": "n1", "reason": "it is under-used"},
-            "infrastructure manager asks everybody to leave n1: it is under-used.",
+            "infrastructure manager asks all applications to leave n1: it is under-used.",
             False,
         ),
         (

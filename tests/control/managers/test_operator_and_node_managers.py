@@ -54,7 +54,7 @@ def test_without_samples_it_holds_and_says_so():
     assert inbox.taken() == []
     told = list(explained(world.journal, holding=True))
     assert "operator manager of count holds 1 replicas: the utilization is not known." in told[0]
-    assert "Its utilization was never heard of." in told[0]
+    assert "No utilization sample yet." in told[0]
 
 
 def test_stale_samples_are_none():

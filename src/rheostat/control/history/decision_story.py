@@ -1,4 +1,4 @@
-"""A decision as a person would tell it: what was seen, proposed, refused, chosen, expected, and what came of it.
+"""Stories of decisions about replicas: seen, proposed, refused, chosen, expected, done, measured.
 
 A story begins with the proposals that were made since the decision before, and goes on after the decision with its
 effect and with what was measured when it had settled.
@@ -18,12 +18,12 @@ from rheostat.control.managers.planned_manager import PLAN
 
 PROPOSALS = frozenset({PROPOSAL, APPLICATION_PROPOSAL, MIGRATION})
 STAYS = "nothing: everything stays as it is"
-WANTED_BY_HAND = "somebody has asked for it by hand"
+WANTED_BY_HAND = "requested by hand"
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a decision that was to change something."""
+    """Result of a decision to change something."""
 
     change: str
     outcome: str
@@ -32,11 +32,11 @@ class Result:
 
 
 class TellableDecision(Protocol):
-    """A decision that can be told, whoever took it and whatever it was about."""
+    """A decision that can be told as a story."""
 
     @property
     def number(self) -> int:
-        """Of the decision in the journal."""
+        """Number of the decision in the journal."""
         ...
 
     @property
@@ -46,11 +46,11 @@ class TellableDecision(Protocol):
 
     @property
     def is_holding(self) -> bool:
-        """Whether nobody wanted anything."""
+        """Whether no change was wanted."""
         ...
 
     def result(self) -> Result | None:
-        """What came of it; None if nothing was to be changed."""
+        """Result of the decision; None if nothing was to be changed."""
         ...
 
     def chapters(self) -> list[tuple[str, str]]:
@@ -73,12 +73,12 @@ class Story:
 
     @property
     def is_holding(self) -> bool:
-        """Whether nobody wanted anything."""
+        """Whether no change was wanted."""
         return is_holding(self.decision)
 
     @property
     def reason(self) -> str:
-        """Why it was wanted, in a line."""
+        """Reason of the decision in one line."""
         facts: Mapping[str, Any] = self.decision.facts
         if self.decision.kind == BY_HAND:
             return WANTED_BY_HAND
@@ -87,7 +87,7 @@ class Story:
         return "; ".join(f"{request['operator']}: {request['reason']}" for request in facts["granted"])
 
     def result(self) -> Result | None:
-        """What came of it; None if nothing was to be changed."""
+        """Result of the decision; None if nothing was to be changed."""
         if self.effect is None:
             return None
         facts: Mapping[str, Any] = self.effect.facts
@@ -150,7 +150,7 @@ def stories(journal: JournalReader) -> list[Story]:
 
 
 def _planned(plan: Entry) -> list[tuple[str, str]]:
-    """What a planner has chosen, and what staying would have been."""
+    """The choice of a planner, and the alternative of changing nothing."""
     facts: Mapping[str, Any] = plan.facts
     chosen = ("chosen", explanation(plan))
     stays = facts.get("staying")
@@ -165,7 +165,7 @@ def _planned(plan: Entry) -> list[tuple[str, str]]:
 
 
 def _granted(entry: Entry) -> list[tuple[str, str]]:
-    """What an application manager has refused and granted."""
+    """Requests that an application manager has refused and granted."""
     decision = Decision.from_facts(entry.facts)
     found = [("refused", f"{one.request}, by the {one.by}: {one.reason}") for one in decision.refusals]
     granted = "; ".join(str(request) for request in decision.granted)

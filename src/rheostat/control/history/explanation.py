@@ -1,4 +1,4 @@
-"""Why was something decided? The journal, told as a person would.
+"""Explanations of journal entries in words.
 
 One sentence or a few per entry: what was seen, what was proposed with which score, what was refused by whom and why,
 what was expected and what came of it.
@@ -35,7 +35,7 @@ def explanation(entry: Entry) -> str:
 
 
 def is_holding(entry: Entry) -> bool:
-    """Whether nobody wanted to change anything."""
+    """Whether no change was wanted."""
     facts: Facts = entry.facts
     if entry.kind == PROPOSAL:
         return bool(facts["proposal"]["wanted"] == facts["view"]["replicas"])
@@ -74,8 +74,8 @@ def _proposal(facts: Facts) -> str:
 
 def _silence(figure: str, seconds: float | None) -> str:
     if seconds is None:
-        return f"Its {figure} was never heard of."
-    return f"Its {figure} was last heard of {seconds:.0f} s ago."
+        return f"No {figure.replace('_', ' ')} sample yet."
+    return f"The last {figure.replace('_', ' ')} sample is {seconds:.0f} s old."
 
 
 def _application_proposal(facts: Facts) -> str:
@@ -159,7 +159,7 @@ def _nodes(facts: Facts) -> str:
 
 def _infrastructure(facts: Facts) -> str:
     if "vacate" in facts:
-        return f"{facts['by']} asks everybody to leave {facts['vacate']}: {facts['reason']}."
+        return f"{facts['by']} asks all applications to leave {facts['vacate']}: {facts['reason']}."
     if "cancelled" in facts:
         return f"{facts['by']} lets {facts['cancelled']} be used again: {facts['reason']}."
     who = f" by {facts['application']}" if "application" in facts else ""

@@ -1,7 +1,7 @@
-"""What learners have learned in one run, taken along to another: from the simulator to a real one, say.
+"""Lessons: memories of learning policies, carried from one run to another, for example from a simulation.
 
 A lesson is an entry of a journal. Managers look there when they begin, as they do when a controller is started again;
-so whoever writes lessons into the journal of a run that has not begun has taught its managers.
+so lessons that are written into the journal of a run before it begins teach its managers.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ def remind(managers: Iterable[OperatorManager], learned: Iterable[Entry]) -> Non
 
 
 def misfits(learned: Iterable[Entry], settings: ControlSettings, application: Application) -> list[str]:
-    """Why managers with these settings could not go on with what was learned: a line for each that could not."""
+    """Reasons why managers with these settings cannot use the lessons: one line for each such manager."""
     known, found = lessons(learned), []
     for operator, policy in scaling_policies(settings, application).items():
         lesson = known.get(manager_name(operator))

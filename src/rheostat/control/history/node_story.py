@@ -1,4 +1,4 @@
-"""A decision about nodes as a person would tell it: a region asks, somebody answers, nodes come and go.
+"""Stories of decisions about nodes: a region's request, the answer, and the nodes that came and went.
 
 What is decided: to start or stop nodes, to have one left, or that a region does not get what it asks for.
 """
@@ -47,12 +47,12 @@ class NodeStory:
 
     @property
     def leaves(self) -> str | None:
-        """The node that everybody was asked to leave."""
+        """The node that all applications were asked to leave."""
         return self._facts.get("vacate")
 
     @property
     def is_holding(self) -> bool:
-        """Never: somebody wanted something."""
+        """False: a change was wanted."""
         return False
 
     @property
@@ -63,7 +63,7 @@ class NodeStory:
         return all(node in self.came for node in self.started)
 
     def result(self) -> Result | None:
-        """What came of it; None if nothing was to be changed."""
+        """Result of the decision; None if nothing was to be changed."""
         if "refused" in self._facts:
             return None
         ending: Mapping[str, Any] = {} if self.ending is None else self.ending.facts
@@ -149,7 +149,7 @@ def node_stories(journal: JournalReader) -> list[NodeStory]:
 
 
 def region_seen(view: RegionView) -> str:
-    """What a region manager looks at, in words."""
+    """View of a region manager in words."""
     taken, places = sum(node.assigned for node in view.nodes), sum(node.capacity for node in view.nodes)
     told = f"{len(view.nodes)} nodes in {view.region or 'the only region'} with {places} places, {taken} of them taken"
     if len(view.nodes) > MOST_NAMED:

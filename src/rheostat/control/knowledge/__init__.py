@@ -1,4 +1,4 @@
-"""What managers know: averages, snapshots of deployments, profiles, measured networks.
+"""Knowledge of managers: averages, snapshots of deployments, profiles, measured networks.
 
 It uses `loop`.
 """

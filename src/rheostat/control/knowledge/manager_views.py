@@ -1,7 +1,7 @@
-"""What do the managers of one application see? Its operators, its nodes, and the room on them, as policies take them.
+"""Views of one application for its managers: its operators, its nodes and their free capacity, as policies take them.
 
 The analyze part of the loops: pure look-ups over the monitor, the deployment and the infrastructure. Nodes that the
-infrastructure manager has hidden are not there for anybody who looks for room.
+infrastructure manager has hidden are left out of every search for room.
 """
 
 from collections.abc import Collection
@@ -23,7 +23,7 @@ from rheostat.policies.replicas.victims import ReplicaView
 
 @dataclass(slots=True)
 class ApplicationState:
-    """Everything the managers of one application know."""
+    """State of one application as its managers know it."""
 
     application: Application
     monitor: Averages
@@ -38,7 +38,7 @@ class ApplicationState:
     shown: frozenset[str] | None = None
     """The only nodes this application may use; None for all."""
     settled_at_seconds: float = float("-inf")
-    """Until then nobody proposes anything: the application starts, or a change settles."""
+    """No manager proposes anything until then: the application starts, or a change settles."""
     settling: dict[str, float] = field(default_factory=dict)
     """The same for single operators."""
     _picture: DeploymentSnapshot | None = None
@@ -53,7 +53,7 @@ class ApplicationState:
         return self.picture()
 
     def picture(self) -> DeploymentSnapshot:
-        """What runs where now."""
+        """Snapshot of the deployment that runs now."""
         deployment, infrastructure = self.monitor.probe.deployment(), self.monitor.probe.infrastructure()
         known = self._picture
         if known is None or known.deployment is not deployment or known.infrastructure is not infrastructure:
@@ -61,13 +61,13 @@ class ApplicationState:
         return known
 
     def cpu(self, node: str) -> float | None:
-        """How busy a node is; every neighbour asks, so that it is looked up once."""
+        """CPU use of a node; every neighbour asks, so it is looked up once."""
         if node not in self._cpu:
             self._cpu[node] = self.monitor.value(Subject.node(node), "cpu")
         return self._cpu[node]
 
     def settle(self, until_seconds: float, operators: Collection[str] | None = None) -> None:
-        """Lets a change (of these operators, or of everything) settle: nobody proposes, nothing measured counts."""
+        """Lets a change (of these operators, or of everything) settle: no proposals, and no sample counts."""
         self.monitor.exclude(until_seconds, operators)
         self._cpu.clear()
         if operators is None:
@@ -76,7 +76,7 @@ class ApplicationState:
             self.settling[operator] = max(self.settling.get(operator, until_seconds), until_seconds)
 
     def unsettled_seconds(self, operator: str, now_seconds: float) -> float:
-        """How long an operator has to be left alone; 0 if it need not."""
+        """Seconds until an operator has settled; 0 if it has."""
         return max(0.0, self.settled_at_seconds - now_seconds, self.settling.get(operator, 0.0) - now_seconds)
 
     def may_use(self, node: str) -> bool:
@@ -84,7 +84,7 @@ class ApplicationState:
         return node not in self.hidden and (self.shown is None or node in self.shown)
 
     def response_ms(self) -> float | None:
-        """Of the application."""
+        """Response time of the application."""
         return self.monitor.value(Subject.application(self.application.name), self.response_figure)
 
     def operator_view(self, name: str) -> OperatorView:
@@ -108,7 +108,7 @@ class ApplicationState:
         )
 
     def silences(self, view: OperatorView) -> dict[str, float | None]:
-        """For how many seconds nothing was heard of what is not known of an operator; None if nothing ever was."""
+        """Seconds since the last value of each unknown figure of an operator; None for a figure never measured."""
         figures = {
             "utilization": bool(view.utilizations),
             "input_rate": view.input_rate_tps is not None,
@@ -118,13 +118,13 @@ class ApplicationState:
         return {name: self.monitor.silence(subject, name) for name, known in figures.items() if not known}
 
     def busy_replicas(self, name: str) -> float | None:
-        """How many replicas an operator would keep busy all the time if it ran alone; None if that is not known."""
+        """Number of replicas that an operator alone would keep fully busy; None if that is unknown."""
         replicas = self.picture().replicas[name]
         alone = self._of_replicas(name, replicas, "own_utilization")
         return sum(alone) if alone else None
 
     def _of_replicas(self, name: str, replicas: Replicas, figure: str) -> tuple[float, ...]:
-        """Of every replica; those of one node share its figure, and where a node tells none the operator's counts."""
+        """A figure of every replica: its node's, or the operator's where the node has none."""
         whole = self.monitor.value(Subject.operator(name), figure)
         found: list[float] = []
         for node, count in replicas.counts:
@@ -146,7 +146,7 @@ class ApplicationState:
         return ApplicationView(self.monitor.now_seconds, views, streams, self.response_ms())
 
     def _selectivity(self, source: str, target: str, received_tps: float | None) -> float:
-        """As measured; where that is not known, as declared."""
+        """Selectivity of a stream: measured, or else declared."""
         flows = self.monitor.value(Subject.stream(source, target), "output_rate")
         if flows is not None and received_tps:
             return flows / received_tps

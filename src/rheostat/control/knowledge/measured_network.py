@@ -1,4 +1,4 @@
-"""What was measured of nodes and what lies between them, in the place of what the infrastructure declares."""
+"""Measurements of nodes and of the delays between them, which replace declared values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ class MeasuredNetwork:
 
     @classmethod
     def seen_by(cls, outlook: ApplicationState) -> Self:
-        """What managers know now."""
+        """The present knowledge of managers."""
         value, nodes = outlook.monitor.value, list(outlook.picture().infrastructure.index)
         delays = {(u, v): value(Subject.link(u, v), "delay_ms") for u in nodes for v in nodes if u != v}
         shares = {node: value(Subject.node(node), "availability") for node in nodes}
@@ -35,7 +35,7 @@ class MeasuredNetwork:
         )
 
     def applied_to(self, infrastructure: Infrastructure) -> Infrastructure:
-        """With what was measured; everything else as it is declared.
+        """The infrastructure with measured values, and declared values where nothing was measured.
 
         Between nodes that are joined by links the declared delays stay: they are those of paths with rates and prices.
         """
@@ -54,13 +54,13 @@ class MeasuredNetwork:
         return replace(infrastructure, nodes=nodes, delays_ms=DelayMatrix.of(delays))
 
     def to_plain(self) -> dict[str, Json]:
-        """For the journal."""
+        """Facts for the journal."""
         delays: list[Json] = [[u, v, delay] for (u, v), delay in sorted(self.delays_ms.items())]
         return {"delays_ms": delays, "availability": dict(self.availability)}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """As it was."""
+        """The value that was journaled."""
         return cls({(u, v): delay for u, v, delay in plain["delays_ms"]}, dict(plain["availability"]))
 
 

@@ -1,4 +1,4 @@
-"""What a planner is told of an application that has been measured: a value, taken from a profile at one moment.
+"""Measured values of an application for a planner, taken from a profile at one moment.
 
 It goes into the journal with the plan, so that the plan can be made again from what was known then.
 """
@@ -19,7 +19,7 @@ _MODELS: Mapping[str, type[Any]] = {model.kind: model for model in (Constant, MM
 
 @dataclass(frozen=True)
 class MeasuredValues:
-    """What was measured, of what was measured enough; the rest is as declared."""
+    """Values measured often enough; a planner uses declared values for the rest."""
 
     latencies: Mapping[str, LatencyModel] = field(default_factory=dict)
     """R_i by operator."""
@@ -41,14 +41,14 @@ class MeasuredValues:
         return replace(application, operators=tuple(operators))
 
     def downtime(self, declared: DowntimeModel) -> DowntimeModel:
-        """By measured pauses, if there are any; a way that was never gone is taken for as bad as the worst that was."""
+        """Downtime by measured pauses, if there are any; a kind of change never made counts as the worst known."""
         if not self.pauses:
             return declared
         worst = max(self.pauses.values(), key=lambda pause: (pause.fixed_seconds, pause.seconds_per_mb))
         return Measured(dict(self.pauses), worst)
 
     def to_plain(self) -> dict[str, Json]:
-        """For the journal."""
+        """Facts for the journal."""
         return {
             "latencies": {name: _written(model) for name, model in self.latencies.items()},
             "state_bytes": dict(self.state_bytes),
@@ -58,7 +58,7 @@ class MeasuredValues:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """As it was."""
+        """The value that was journaled."""
         return cls(
             {name: _read(model) for name, model in plain["latencies"].items()},
             plain["state_bytes"],

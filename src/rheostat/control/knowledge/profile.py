@@ -1,4 +1,4 @@
-"""What was learned about an application by running it: how its operators answer to load, what changes and hops cost.
+"""Profile of an application, learned by running it: latency by load, and costs of changes and hops.
 
 A profile begins empty, grows with every sample, is saved as plain data and used by planners in the place of what the
 application declares. What was not measured stays as it was declared.
@@ -48,7 +48,7 @@ class Fit:
 
 @dataclass(slots=True)
 class OperatorProfile:
-    """What is known of one operator."""
+    """Profile of one operator."""
 
     points: list[Point] = field(default_factory=list)
     true_rates_tps: list[float] = field(default_factory=list)
@@ -74,7 +74,7 @@ class OperatorProfile:
             del self.points[::2]
 
     def measured_rate(self, rate_tps: float) -> None:
-        """What one replica could process, once more."""
+        """Adds a measurement of the rate that one replica could process."""
         self.true_rates_tps.append(rate_tps)
         del self.true_rates_tps[:-RATES_KEPT]
 
@@ -98,7 +98,7 @@ class OperatorProfile:
 
 
 def _rising(loads: Sequence[float], latencies: Sequence[float]) -> Polynomial:
-    """A straight line that does not fall: more load never makes anybody faster."""
+    """A straight line that does not fall: more load never lowers latency."""
     line = Polynomial.fit(loads, latencies, 1)
     if len(line.coefficients) > 1 and line.coefficients[1] < 0:
         return Polynomial((sum(latencies) / len(latencies),), max(loads))
@@ -107,7 +107,7 @@ def _rising(loads: Sequence[float], latencies: Sequence[float]) -> Polynomial:
 
 @dataclass(slots=True)
 class Profile:
-    """What is known of an application."""
+    """Profile of an application."""
 
     operators: dict[str, OperatorProfile] = field(default_factory=dict)
     hops_ms: list[float] = field(default_factory=list)
@@ -197,7 +197,7 @@ class Profile:
         return median(self.hops_ms) if self.hops_ms else None
 
     def knowledge(self, application: Application) -> MeasuredValues:
-        """What planners may rely on by now.
+        """Values that planners may rely on by now.
 
         A latency only where it is known when the operator saturates, by measuring or by declaration: a line through
         the loads of a calm hour would say that nothing more can be done.
@@ -223,7 +223,7 @@ class Profile:
         return self.knowledge(application).applied_to(application)
 
     def to_plain(self) -> dict[str, Any]:
-        """As plain data that a person can read."""
+        """The profile as plain data that a person can read."""
         operators = {}
         for name, known in sorted(self.operators.items()):
             fit = known.fit()
@@ -247,7 +247,7 @@ class Profile:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """As it was."""
+        """The profile that was written."""
         operators = {
             name: OperatorProfile(
                 [(float(x), float(y)) for x, y in known["points"]],
@@ -263,12 +263,12 @@ class Profile:
         return cls(operators, list(plain["hops_ms"]), downtimes, pauses, responses)
 
     def save(self, path: Path) -> None:
-        """Whole or not at all."""
+        """Writes the file atomically."""
         temporary = path.with_suffix(".tmp")
         temporary.write_text(json.dumps(self.to_plain(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
         temporary.replace(path)
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """What was saved; an empty one if nothing was."""
+        """The saved profile; an empty one if nothing was saved."""
         return cls.from_plain(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else cls()

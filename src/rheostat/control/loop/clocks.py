@@ -26,12 +26,12 @@ class SystemClock:
 
 @dataclass(slots=True)
 class VirtualClock:
-    """Time that passes only when somebody waits: hours of experiment in seconds."""
+    """Time that passes only in `wait_until`: hours of an experiment in seconds."""
 
     seconds: float = 0.0
 
     def now_seconds(self) -> float:
-        """Where it was moved to."""
+        """The time it was moved to."""
         return self.seconds
 
     def wait_until(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""Who acts when? Loops with periods, called one after the other in the order in which they are due.
+"""Schedule of loops with periods, called one after the other in the order in which they are due.
 
 The same rule holds in virtual and in real time; only the clock differs. Nothing here runs side by side, so that two
 runs over the same world make the same decisions in the same order.
@@ -16,11 +16,11 @@ _TOLERANCE = 1e-9
 
 
 class Loop(Protocol):
-    """Something that wants to act every so often: a manager, a recorder, a workload that changes."""
+    """A periodic activity: a manager, a recorder, a workload that changes."""
 
     @property
     def name(self) -> str:
-        """How a person calls it; two loops of one run have different names."""
+        """Name of the loop, unique within a run."""
         ...
 
     @property
@@ -43,7 +43,7 @@ Progress = Callable[[float], None]
 
 
 def silent(now_seconds: float) -> None:
-    """Nobody watches."""
+    """Ignores progress."""
 
 
 def run(loops: Sequence[Loop], clock: Clock, until_seconds: float, progress: Progress = silent) -> None:

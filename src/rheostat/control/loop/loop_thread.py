@@ -1,6 +1,6 @@
-"""Loops of managers in a thread of their own: they can be held back, what goes wrong is told, and they can be ended.
+"""Loops of managers in a thread of their own: they can be held back and ended, and failures are reported.
 
-What goes wrong in a step does not end the loop: the application must be looked after in the next period.
+A failure of one step does not end the loop: the application needs the next step.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ TROUBLE = "trouble"
 A_LONG_TIME = 10 * 365 * 86_400.0
 
 Tell = Callable[[str, float, str], None]
-"""Is told whose step failed, when, and how."""
+"""Receives the name of the loop that failed, the time, and the error."""
 
 
 class LoopEnded(Exception):
@@ -30,7 +30,7 @@ class EndableClock:
     ending: Event = field(default_factory=Event)
 
     def now_seconds(self) -> float:
-        """What the clock says."""
+        """The present time of the clock."""
         return self.clock.now_seconds()
 
     def wait_until(self, seconds: float) -> None:
@@ -52,17 +52,17 @@ class HeldLoop:
 
     @property
     def name(self) -> str:
-        """As the manager's."""
+        """Name of the manager's loop."""
         return self.loop.name
 
     @property
     def period_seconds(self) -> float:
-        """As the manager's."""
+        """Period of the manager's loop."""
         return self.loop.period_seconds
 
     @property
     def offset_seconds(self) -> float:
-        """As the manager's."""
+        """Offset of the manager's loop."""
         return self.loop.offset_seconds
 
     def step(self, now_seconds: float) -> None:
@@ -86,7 +86,7 @@ class LoopThread:
         self._thread = Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """They act from now on."""
+        """Starts the loops."""
         self._thread.start()
 
     def stop(self) -> None:

@@ -27,7 +27,7 @@ from rheostat.errors import IllegalStep
 
 
 class State(StrEnum):
-    """Where a migration is."""
+    """State of a migration."""
 
     RUNNING = "running"
     """The application runs as it was; nothing has begun."""
@@ -50,7 +50,7 @@ class State(StrEnum):
 
 
 class Event(StrEnum):
-    """What can happen to a migration."""
+    """Event in a migration."""
 
     BEGIN = "begin"
     HELD = "held"
@@ -118,7 +118,7 @@ class Migration:
 
     @classmethod
     def replayed(cls, events: Sequence[Event]) -> "Migration":
-        """Where a migration is to which all this has happened."""
+        """The migration after these events."""
         migration = cls()
         for event in events:
             migration = migration.after(event)

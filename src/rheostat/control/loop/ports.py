@@ -1,4 +1,4 @@
-"""Through what do managers see and change the world?
+"""Ports through which managers see and change the world.
 
 Small protocols, implemented by the simulation (virtual time) and by the runtime (Spark) alike: the same managers run
 in both. Each has one contract suite in `tests/contracts/` that every implementation passes, ours or a user's.
@@ -29,14 +29,14 @@ class Clock(Protocol):
 
 
 class Probe(Protocol):
-    """How a manager sees the world."""
+    """Port through which a manager sees the world."""
 
     def samples(self) -> Sequence[Sample]:
-        """What was measured since the last call; every sample is handed out once. Empty is normal, never an error."""
+        """Samples since the last call; every sample is handed out once. An empty answer is normal, never an error."""
         ...
 
     def deployment(self) -> Deployment:
-        """What runs now. During a change: what ran before it, until the change is done."""
+        """The deployment that runs now; during a change, the one before it."""
         ...
 
     def infrastructure(self) -> Infrastructure:
@@ -70,7 +70,7 @@ Effect = Done | Refused | RolledBack
 
 
 class Actuator(Protocol):
-    """How a manager changes the world."""
+    """Port through which a manager changes the world."""
 
     def apply(self, change: Reconfiguration) -> Effect:
         """Carries out a change as a whole: done, refused or rolled back, never half; an empty one is done at once."""
@@ -78,10 +78,10 @@ class Actuator(Protocol):
 
 
 class NodeProvider(Protocol):
-    """Where nodes come from and go to."""
+    """Source of further nodes."""
 
     def kinds(self) -> Sequence[Node]:
-        """What can be had: nodes as templates, their names are the names of the kinds."""
+        """Kinds of nodes that can be started, as templates named like the kinds."""
         ...
 
     def start(self, kind: str, region: str) -> str:
@@ -89,7 +89,7 @@ class NodeProvider(Protocol):
         ...
 
     def failure(self, node: str) -> str | None:
-        """Why a node that was asked for will not come, in words; None as long as it may."""
+        """Reason why a requested node will not come, in words; None as long as it may."""
         ...
 
     def stop(self, node: str) -> None:

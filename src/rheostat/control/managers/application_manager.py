@@ -1,7 +1,7 @@
-"""Looks after a whole application: collects what is asked for, grants some of it, and has it done [EDF 7].
+"""Manager of a whole application: collects requests, grants some of them, and has them carried out [EDF 7].
 
-Three steps: priorities, conflicts, granting. A policy for the whole application, if there is one, asks like everybody
-else. After a change nobody proposes anything until it has settled, and then predicted and measured are compared.
+Three steps: priorities, conflicts, granting. A policy for the whole application, if there is one, puts requests like
+the others. After a change no manager proposes anything until it has settled; then it is compared with its prediction.
 """
 
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ class ApplicationManager:
 
     @property
     def name(self) -> str:
-        """Who decides, in the journal."""
+        """Name of the manager in the journal."""
         return f"application manager of {self.outlook.application.name}"
 
     def step(self, now_seconds: float) -> None:
@@ -102,7 +102,7 @@ class ApplicationManager:
         return Decision.of(self.name, seen, asked, (*stale, *conflicts), granted)
 
     def _proposals(self, now_seconds: float) -> list[Request]:
-        """What the policy for the whole application would do."""
+        """Requests of the policy for the whole application."""
         if self.policy is None:
             return []
         view = self.outlook.application_view()

@@ -1,4 +1,4 @@
-"""What did an application manager decide? Values that are journaled, told and decided again."""
+"""Decisions of application managers: values that are journaled, explained and replayed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from rheostat.policies.grants.grants import Granted, GrantSituation
 
 DECISION, EFFECT, MEASURED = "decision", "effect", "measured"
 BY_HAND = "by hand"
-"""A change that nobody here has decided: a person has asked for it."""
+"""A change that a person has requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was seen, what was asked for, what was granted, and what was refused by whom and why."""
+    """A decision: the situation, the requests, and which of them were granted or refused, with reasons."""
 
     by: str
     seen: GrantSituation
@@ -35,12 +35,12 @@ class Decision:
 
     @property
     def change(self) -> Reconfiguration:
-        """What is granted, as one change."""
+        """All granted requests as one change."""
         changes = sorted((request.change for request in self.granted), key=lambda change: change.operator)
         return Reconfiguration(tuple(changes))
 
     def facts(self) -> dict[str, Json]:
-        """For the journal."""
+        """Facts for the journal."""
         return {
             "by": self.by,
             "seen": plain_fields(self.seen),
@@ -51,7 +51,7 @@ class Decision:
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any]) -> Self:
-        """As it was."""
+        """The decision that was journaled."""
         return cls(
             facts["by"],
             GrantSituation(**facts["seen"]),
@@ -72,7 +72,7 @@ def effect_facts(by: str, change: Reconfiguration, effect: Effect, predicted: Ma
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a change should bring, to be compared with what it did."""
+    """Prediction of the outcome of a change, to be compared with the measured outcome."""
 
     change: str
     utilizations: tuple[tuple[str, float], ...]
@@ -80,10 +80,10 @@ class Expectation:
     response_before_ms: float | None
     """What the response time was before."""
     response_ms: float | None = None
-    """What it should be afterwards; None if nobody has computed that."""
+    """What it should be afterwards; None if it was not predicted."""
 
     def to_plain(self) -> dict[str, Json]:
-        """For the journal."""
+        """Facts for the journal."""
         plain: dict[str, Json] = {
             "utilization": dict(self.utilizations),
             "response_before_ms": self.response_before_ms,
@@ -92,5 +92,5 @@ class Expectation:
 
 
 def expected_utilization(utilizations: Sequence[float], replicas: int) -> float:
-    """Σ U_r / k': what everybody does together, spread evenly over another number of replicas."""
+    """Σ U_r / k': all work of the operator, spread evenly over another number of replicas."""
     return sum(utilizations) / replicas

@@ -22,7 +22,7 @@ class ElasticityManager:
 
     @property
     def name(self) -> str:
-        """Of the loop."""
+        """Name of the loop."""
         return "elasticity manager"
 
     def step(self, now_seconds: float) -> None:

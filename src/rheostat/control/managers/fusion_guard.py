@@ -1,4 +1,4 @@
-"""Would an operator with fewer replicas run in one query with others, and that query have too much to do?
+"""Guard against scale-ins that would fuse operators into an overloaded query.
 
 Neighbours with the same deployment are one query, in which they work one after the other (`model.fragments`). An
 operator that was scaled out of a busy query is quiet by itself. If only that counted it would be scaled in, run in the
@@ -30,7 +30,7 @@ class FusionGuard:
     def checked(
         self, requests: Sequence[Request], replicas: Mapping[str, Replicas]
     ) -> tuple[list[Request], list[Refusal]]:
-        """Those that can be done, in their order, and the others; a scale-out is always one of the former."""
+        """Requests that can be granted, in their order, and refusals of the others; a scale-out is never refused."""
         placed = dict(replicas)
         placed |= {one.change.operator: one.change.after for one in requests if one.kind is not ChangeKind.SCALE_IN}
         kept, refused = [], []
@@ -46,7 +46,7 @@ class FusionGuard:
         return kept, refused
 
     def _reason(self, name: str, before: Mapping[str, Replicas], after: Mapping[str, Replicas]) -> str:
-        """Why not; empty if nothing speaks against it."""
+        """Reason of a refusal; empty if there is none."""
         together = self._query(name, after)
         company = [other for other in together.operators if other not in self._query(name, before).operators]
         busy = [known for other in together.operators if (known := self.busy(other)) is not None]

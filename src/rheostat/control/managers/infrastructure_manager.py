@@ -34,7 +34,7 @@ class InfrastructureManager:
 
     @property
     def name(self) -> str:
-        """Who decides, in the journal."""
+        """Name of the manager in the journal."""
         return "infrastructure manager"
 
     def step(self, now_seconds: float) -> None:
@@ -59,7 +59,7 @@ class InfrastructureManager:
         application.outlook.shown = nodes
 
     def _nodes(self) -> int:
-        """How many are up or asked for."""
+        """Number of nodes that are up or requested."""
         up = self.applications[0].outlook.picture().infrastructure.nodes if self.applications else ()
         return len(up) + sum(len(manager.requested) for manager in self.regions)
 
@@ -67,7 +67,7 @@ class InfrastructureManager:
         return [each for each in self.applications if node in each.outlook.picture().hosted]
 
     def _ask(self, manager: RegionManager, node: str, now_seconds: float) -> None:
-        """Hides a node and asks everybody there to leave; if one refuses, all stays as it was."""
+        """Hides a node and asks the applications there to leave it; if one refuses, nothing changes."""
         for application in self.applications:
             application.outlook.hidden.add(node)
         for application in self._occupants(node):
@@ -89,7 +89,7 @@ class InfrastructureManager:
                 self._tell(now_seconds, {"cancelled": node, "reason": reason})
 
     def _settle(self, node: str) -> None:
-        """Nobody has to leave it any more."""
+        """Cancels the request to leave a node."""
         self.asked.pop(node, None)
         for application in self.applications:
             application.outlook.hidden.discard(node)

@@ -1,4 +1,4 @@
-"""Where does an application begin? The first deployments of EDF 8.3 and E2DF 4.2; a planner's is the third way."""
+"""Initial deployments of EDF 8.3 and E2DF 4.2; a planner's is the third way."""
 
 from collections.abc import Mapping, Sequence
 

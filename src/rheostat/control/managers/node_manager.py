@@ -24,7 +24,7 @@ class NodeManager:
 
     @property
     def name(self) -> str:
-        """Who asks, in the journal."""
+        """Name of the manager in the journal."""
         return f"node manager of {self.node}"
 
     def act(self, now_seconds: float) -> None:
@@ -71,7 +71,7 @@ class NodeManagers:
 
     @property
     def name(self) -> str:
-        """Of all of them, as one loop."""
+        """Name of the loop over all node managers."""
         return f"node managers of {self.outlook.application.name}"
 
     def step(self, now_seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""Which nodes does an application have to leave, and does it agree? The talk between the two control systems of E2DF.
+"""Release of nodes: requests to an application to leave nodes, and its answers [E2DF].
 
 The infrastructure manager asks; the application manager may refuse. What it agrees to it asks for itself, as
 migrations, like any other change: its global policy has the last word.
@@ -46,7 +46,7 @@ class NodeRelease:
         return ""
 
     def forget(self, node: str) -> None:
-        """It need not be left any more."""
+        """Drops the request to leave a node."""
         self.nodes.discard(node)
 
     def requests(self, outlook: ApplicationState, local: Local) -> list[Request]:

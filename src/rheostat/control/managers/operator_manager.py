@@ -23,7 +23,7 @@ _PREFIX = "operator manager of "
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """How a local manager turns numbers into nodes."""
+    """Rules by which a local manager turns numbers of replicas into nodes."""
 
     placement: Placement = NearerIsLikelier()
     """Where a new replica goes."""
@@ -46,7 +46,7 @@ class Proposed:
     """Looked at if one had to go."""
 
     def request(self, local: Local) -> Request | None:
-        """What to ask for; None if it holds, or nothing has room."""
+        """The resulting request; None if the manager holds, or no node has room."""
         wanted, has = self.proposal.wanted, self.view.replicas
         random = decision_random(local.seed, self.view.operator, repr(self.view.at_seconds))
         after = self.current
@@ -60,7 +60,7 @@ class Proposed:
         return Request(change, self.proposal.score, self.by, self.proposal.reason)
 
     def facts(self, request: Request | None) -> dict[str, Json]:
-        """For the journal."""
+        """Facts for the journal."""
         return {
             "by": self.by,
             "view": self.view.to_plain(),
@@ -73,7 +73,7 @@ class Proposed:
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any]) -> Self:
-        """As it was."""
+        """The decision that was journaled."""
         return cls(
             facts["by"],
             OperatorView.from_plain(facts["view"]),
@@ -85,7 +85,7 @@ class Proposed:
 
 
 def manager_name(operator: str) -> str:
-    """Of the manager of an operator, in the journal."""
+    """Name of an operator's manager in the journal."""
     return f"{_PREFIX}{operator}"
 
 
@@ -120,11 +120,11 @@ class OperatorManager:
 
     @property
     def name(self) -> str:
-        """Who asks, in the journal."""
+        """Name of the manager in the journal."""
         return manager_name(self.operator)
 
     def lesson(self, now_seconds: float) -> Entry:
-        """What was learned so far, for the journal."""
+        """The policy's memory as a journal entry."""
         learned = {"by": self.name, "policy": self.policy.name, "memory": self.policy.saved(self.memory)}
         return Entry(MEMORY, now_seconds, learned)
 

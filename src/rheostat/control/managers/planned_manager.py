@@ -52,7 +52,7 @@ class PlannedManager:
     keeps_degrees: bool = False
     """Whether the planner only places the replicas that there are: ODP."""
     starts_as_a_guess: bool = True
-    """Whether nobody knew the rates when the start was deployed: the first plan is free then [EDRP 6.2]."""
+    """Whether rates were unknown when the start was deployed: the first plan is free then [EDRP 6.2]."""
     profile: Profile | None = None
     """What was measured of the operators; planned with in the place of what they declare."""
     comparison: Prediction = field(init=False)
@@ -66,7 +66,7 @@ class PlannedManager:
 
     @property
     def name(self) -> str:
-        """Who decides, in the journal."""
+        """Name of the manager in the journal."""
         return f"planned manager of {self.outlook.application.name}"
 
     def step(self, now_seconds: float) -> None:
@@ -92,7 +92,7 @@ class PlannedManager:
             self._planned = True
 
     def recall(self, journal: EntryLog) -> None:
-        """What runs was planned before the controller was started again: the next plan is not a first one."""
+        """Restores whether the present deployment was planned: then the next plan is not a first one."""
         planned = False
         for _, entry in journal.read():
             if entry.kind == PLAN and "wanted" in entry.facts:
@@ -110,7 +110,7 @@ class PlannedManager:
         *,
         first: bool,
     ) -> Problem:
-        """What to decide. If the start was a guess, the first reconfiguration costs nothing [EDRP 6.2]."""
+        """The planning problem. If the start was a guess, the first reconfiguration costs nothing [EDRP 6.2]."""
         application = known.applied_to(application)
         if self.keeps_degrees:
             application = with_degrees(application, {name: len(replicas) for name, replicas in current.items()})
@@ -170,7 +170,7 @@ class PlannedManager:
         return True
 
     def _seen(self) -> dict[str, Json]:
-        """What a person would look at first."""
+        """The main figures of the present state."""
         busy, total = {}, 0
         for name, replicas in self.outlook.picture().replicas.items():
             if utilizations := self.outlook.operator_view(name).utilizations:
@@ -183,7 +183,7 @@ class PlannedManager:
 
 
 def staying(problem: Problem) -> dict[str, Json] | None:
-    """What it would be to change nothing: the alternative that there always is; None if that is none any more."""
+    """Evaluation of changing nothing; None if the present deployment is impossible."""
     if problem.current is None:
         return None
     evaluation = problem.evaluated(problem.current)
@@ -200,7 +200,7 @@ def staying(problem: Problem) -> dict[str, Json] | None:
 def measured_application(outlook: ApplicationState) -> Application | None:
     """The application with the rates that were measured; None if a source's rate is not known.
 
-    Streams nobody has measured follow from their selectivities.
+    Rates of unmeasured streams follow from their selectivities.
     """
     application, value = outlook.application, outlook.monitor.value
     operators = []

@@ -1,4 +1,4 @@
-"""Did a change bring what it should? Expected when it is decided, measured when it has settled, both journaled."""
+"""Predictions of changes, journaled when a change is decided, and compared with measurements when it has settled."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from rheostat.model.graph.reconfiguration import Reconfiguration
 
 @dataclass(slots=True)
 class Prediction:
-    """What a manager expects of its last change, until that was measured."""
+    """Expectation of a manager's last change, until it is compared with measurements."""
 
     outlook: ApplicationState
     journal: EntryLog
@@ -22,7 +22,7 @@ class Prediction:
     _waiting_since: float | None = None
 
     def expectation(self, change: Reconfiguration, response_ms: float | None = None) -> Expectation:
-        """What a change should bring: the same work, spread; and the response time, if somebody has computed it."""
+        """Expected outcome of a change: the same work spread over its replicas, and a predicted response time."""
         busy = []
         for each in change.changes:
             utilizations = self.outlook.operator_view(each.operator).utilizations

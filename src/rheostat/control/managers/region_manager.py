@@ -40,7 +40,7 @@ class RegionManager:
 
     @property
     def name(self) -> str:
-        """Who asks, in the journal."""
+        """Name of the manager in the journal."""
         return f"region manager of {self.region or 'the only region'}"
 
     def step(self, now_seconds: float) -> None:
@@ -54,7 +54,7 @@ class RegionManager:
         self.journal.append(Entry(REGION_PROPOSAL, now_seconds, facts))
 
     def view(self, now_seconds: float) -> RegionView:
-        """What is there and what is on its way."""
+        """View of the nodes that are up and of those that are starting."""
         nodes = [self._rented(node.name, int(node.capacity)) for node in self._nodes_up()]
         coming = [RentedNode(name, capacity) for name, (capacity, _) in sorted(self.requested.items())]
         kinds = tuple((kind.name, int(kind.capacity)) for kind in self.provider.kinds())

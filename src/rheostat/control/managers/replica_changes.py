@@ -1,4 +1,4 @@
-"""From a number of replicas to a multiset of nodes: one replica after the other comes or goes."""
+"""Changes of replicas by number: adds or removes one replica after the other."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from rheostat.policies.replicas.victims import ReplicaView, VictimChoice
 
 
 def grown(current: Replicas, more: int, nodes: Sequence[NodeView], placement: Placement, random: Random) -> Replicas:
-    """With up to so many replicas more: as many as find room."""
+    """Replicas with up to this many more: as many as find room."""
     known = {node.name: node for node in nodes}
     for _ in range(more):
         target = placement.target(list(known.values()), random)
@@ -26,7 +26,7 @@ def grown(current: Replicas, more: int, nodes: Sequence[NodeView], placement: Pl
 def shrunk(
     current: Replicas, fewer: int, replicas: Sequence[ReplicaView], victims: VictimChoice, random: Random
 ) -> Replicas:
-    """With so many replicas less; the last one stays."""
+    """Replicas with this many fewer; the last one stays."""
     left = list(replicas)
     for _ in range(min(fewer, len(left) - 1)):
         node = victims.victim(left, random)

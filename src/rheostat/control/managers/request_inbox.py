@@ -1,4 +1,4 @@
-"""Where local managers leave their requests, until the application manager looks."""
+"""Inbox for requests of local managers, emptied by the application manager."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -7,7 +7,7 @@ from rheostat.policies.contract.requests import Request
 
 
 class Requests(Protocol):
-    """What managers ask for, on its way to the one that grants."""
+    """Requests on their way to the manager that grants them."""
 
     def put(self, sender: str, request: Request | None) -> None:
         """Leaves a request, or none: then an earlier one is withdrawn."""
@@ -20,7 +20,7 @@ class Requests(Protocol):
 
 @dataclass(slots=True)
 class Inbox:
-    """The last request of every manager; whoever changes their mind replaces it."""
+    """The last request of every manager; a newer one replaces it."""
 
     _requests: dict[str, Request] = field(default_factory=dict)
 

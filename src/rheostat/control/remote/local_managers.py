@@ -1,7 +1,7 @@
 """The local managers of one node: they look for themselves, decide for themselves, and ask the application manager.
 
 What they ask for stands until it is answered or they have changed their mind; what they write down waits until the
-controller has it. So they go on while nobody answers, and nothing they found out meanwhile is lost.
+controller has it. So they go on while the controller is away, and lose no entry of that time.
 """
 
 from collections import deque
@@ -37,11 +37,11 @@ class ManagerNotes:
         return self._count
 
     def read(self, after: int = 0, kind: str | None = None) -> Iterator[tuple[int, Entry]]:
-        """What waits."""
+        """Entries that wait for the controller."""
         return iter([(n, entry) for n, entry in self._waiting if n > after and kind in (None, entry.kind)])
 
     def forget(self, received: int) -> None:
-        """What has arrived need not wait."""
+        """Drops entries that have arrived at the controller."""
         while self._waiting and self._waiting[0][0] <= received:
             self._waiting.popleft()
 
@@ -90,7 +90,7 @@ class LocalManagers:
 
     @property
     def name(self) -> str:
-        """Of the loop."""
+        """Name of the loop."""
         return f"local managers on {self._node}"
 
     @property
@@ -100,16 +100,16 @@ class LocalManagers:
 
     @property
     def offset_seconds(self) -> float:
-        """They begin at once."""
+        """0: they begin at once."""
         return 0.0
 
     @property
     def operators(self) -> frozenset[str]:
-        """Those that are looked after here."""
+        """Operators that are managed here."""
         return frozenset(self._managers)
 
     def take(self, orders: Orders) -> Report:
-        """Does as it is told, and tells what there is to tell. Repeating it does nothing."""
+        """Carries out orders and gives a report. Repeating the same orders changes nothing."""
         with self._lock:
             self._look_after(orders)
             self.outlook.hidden = set(orders.hidden)
@@ -125,7 +125,7 @@ class LocalManagers:
             return self._report()
 
     def report(self) -> Report:
-        """What there is to tell, for whoever has no orders."""
+        """The report, without new orders."""
         with self._lock:
             return self._report()
 
@@ -146,7 +146,7 @@ class LocalManagers:
             self._managers[name] = manager
 
     def step(self, now_seconds: float) -> None:
-        """Every manager in turn; nobody while a change is under way."""
+        """Steps every manager in turn; none while a change is under way."""
         with self._lock:
             if now_seconds < self._held_until:
                 return

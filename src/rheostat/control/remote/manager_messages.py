@@ -1,4 +1,4 @@
-"""What do the controller and the managers on a node say to each other? Plain documents, the same again and again.
+"""Messages between the controller and the managers on a node: plain documents, sent again and again.
 
 Level-triggered: orders say how things should be, a report says how they are. One that is lost, repeated or told to a
 new process changes nothing that the next one does not put right.
@@ -17,12 +17,12 @@ NEVER = 0.0
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What the controller wants of the managers on one node."""
+    """Orders of the controller to the managers on one node."""
 
     operators: tuple[str, ...] = ()
     """Those that are looked after there."""
     memories: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
-    """What was learned of an operator by whoever looked after it before: policy and memory."""
+    """Policy and memory of the manager that an operator had before."""
     hidden: tuple[str, ...] = ()
     """Nodes that take nothing new."""
     settled_at_seconds: float = NEVER
@@ -30,19 +30,19 @@ class Orders:
     settling: Mapping[str, float] = field(default_factory=dict)
     """The same for single operators."""
     held_until_seconds: float = NEVER
-    """Until then nobody looks or proposes: a change is under way, or control is paused."""
+    """No manager proposes anything until then: a change is under way, or control is paused."""
     answers: Mapping[str, int] = field(default_factory=dict)
     """Sender -> its last request that was granted or refused: it need not stand any longer."""
     received: int = 0
     """Entries up to this number have arrived."""
 
     def to_plain(self) -> dict[str, Json]:
-        """As a document."""
+        """The message as a document."""
         return asdict(self)
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """As it was."""
+        """The message that a document holds."""
         lists = {name: tuple(plain[name]) for name in ("operators", "hidden")}
         return cls(**{**plain, **lists})
 
@@ -58,7 +58,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the managers on one node ask for, and what they have written down."""
+    """Requests and journal entries of the managers on one node."""
 
     operators: tuple[str, ...] = ()
     """Those they look after."""
@@ -69,7 +69,7 @@ class Report:
     """What the controller has not received yet."""
 
     def to_plain(self) -> dict[str, Json]:
-        """As a document."""
+        """The message as a document."""
         return {
             "operators": list(self.operators),
             "life": self.life,
@@ -79,7 +79,7 @@ class Report:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """As it was."""
+        """The message that a document holds."""
         return cls(
             tuple(plain["operators"]),
             plain["life"],

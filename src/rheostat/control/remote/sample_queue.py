@@ -1,4 +1,4 @@
-"""What managers see of a running application: handed over by the thread that measures to the one that decides."""
+"""Queue of samples from the thread that measures to the thread that decides."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -18,19 +18,19 @@ class SampleQueue:
     """The probe of a running application."""
 
     deployment: Callable[[], Deployment]
-    """What runs."""
+    """The deployment that runs."""
     infrastructure: Callable[[], Infrastructure]
     """The nodes that are up."""
     _waiting: deque[Sample] = field(default_factory=lambda: deque(maxlen=MOST_KEPT))
     _lock: Lock = field(default_factory=Lock)
 
     def add(self, samples: Sequence[Sample]) -> None:
-        """Leaves what was measured."""
+        """Adds samples."""
         with self._lock:
             self._waiting.extend(samples)
 
     def samples(self) -> Sequence[Sample]:
-        """What was left since the last call."""
+        """Samples added since the last call."""
         with self._lock:
             taken = list(self._waiting)
             self._waiting.clear()

@@ -1,4 +1,4 @@
-"""How is an application controlled? One value with the papers' defaults; whatever is wrong with it is told at once."""
+"""Settings of the control of an application, with the papers' defaults; all mistakes are reported at once."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -45,7 +45,7 @@ LEAST_AVERAGING_SECONDS = 4.0
 
 
 def averaging_over(period_seconds: float) -> float:
-    """Over how long to average for somebody who decides once in a period: half of it.
+    """Averaging time of a manager that decides once in a period: half of the period.
 
     So a rate that has jumped is seen whole at the next decision. The period in which it jumps begins before that shows:
     averaged over all of it, 60 tuples a second looked like 49, and a replica that can do 50 was left alone.
@@ -129,7 +129,7 @@ class ControlSettings:
         return DEFAULTS[self.kind][3] if self.period_seconds is None else self.period_seconds
 
     def guards(self) -> tuple[Guard, ...]:
-        """Those that are set, the bounds nearest to the policy."""
+        """Guards that are set, the bounds nearest to the policy."""
         found: list[Guard] = []
         if self.bounds is not None:
             found.append(ReplicaBounds(*self.bounds))
@@ -181,7 +181,7 @@ class ControlSettings:
         return found
 
     def _bad_parts(self) -> list[Mistake]:
-        """What the parts themselves refuse, each in one line."""
+        """Mistakes that the parts themselves report, each in one line."""
         found = []
         for where, make in (
             ("migration_threshold", lambda: NodeMigration(self.migration_threshold)),

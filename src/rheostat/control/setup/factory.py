@@ -63,7 +63,7 @@ class World:
 
 @dataclass(frozen=True)
 class Planning:
-    """What a planned control needs."""
+    """Parts of a planned control."""
 
     planner: Planner
     objective: Objective
@@ -113,7 +113,7 @@ def build(
 
 
 def outlook_on(settings: ControlSettings, application: Application, probe: Probe) -> ApplicationState:
-    """What managers with these settings see of an application."""
+    """State of an application for managers with these settings."""
     return ApplicationState(
         application,
         Averages(probe, settings.averaging_seconds),
@@ -174,7 +174,7 @@ def _managed(
     nodes = None if elsewhere else node_managers(settings, outlook, inbox, world.journal)
     central = ElasticityManager([manager], period) if settings.kind == "elastic-storm" else manager
     regions, infrastructure = infrastructure_managers(settings, world, (manager,))
-    # Regions and nodes first: what they hide or show holds for whoever looks for room afterwards.
+    # Regions and nodes first: the nodes they hide are left out by managers that act afterwards.
     first: list[Loop] = [*regions, *([infrastructure] if infrastructure else [])]
     loops = (*first, *operators, *([nodes] if nodes else []), central)
     return Control(loops, outlook, tuple(operators), manager, None, tuple(regions), infrastructure, nodes)
@@ -209,7 +209,7 @@ def _guarded(settings: ControlSettings, policy: OperatorPolicy[Any]) -> Operator
 
 
 def can_be_scaled(operator: Operator) -> bool:
-    """Whether it may have more or fewer replicas at all."""
+    """Whether an operator may have more or fewer replicas at all."""
     return operator.max_replicas != operator.min_replicas
 
 

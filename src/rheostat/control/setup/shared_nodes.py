@@ -1,4 +1,4 @@
-"""Puts the managers of several applications together: who takes turns with whom, and who looks after shared nodes?
+"""Control of several applications on shared nodes: one infrastructure manager, and applications that take turns.
 
 | kind | what they share |
 |---|---|
@@ -63,7 +63,7 @@ class OneOfSeveral:
 def build_together(settings: ControlSettings, worlds: Sequence[World], planning: Planning | None = None) -> SharedNodes:
     """The control these settings describe over several applications; nodes are had from the first one's provider."""
     _check(worlds)
-    # What is shared is built once, below: alone, nobody has nodes to give back.
+    # What is shared is built once, below: an application alone has no nodes to give back.
     controls = tuple(build(settings, replace(world, provider=None), planning) for world in worlds)
     managers = [control.application for control in controls if control.application is not None]
     regions, infrastructure = infrastructure_managers(settings, worlds[0], managers)

@@ -1,4 +1,4 @@
-"""What is measured of instances, nodes and channels.
+"""Measurements of instances, nodes and channels.
 
 It uses `spark`, `channels`, `plan`, `query` and `nodes`.
 """

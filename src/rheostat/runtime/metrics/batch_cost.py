@@ -1,4 +1,4 @@
-"""How much of a micro-batch is load? Batch time = a + b x rows, by least squares.
+"""Cost of a micro-batch: batch time = a + b x rows, by least squares.
 
 A micro-batch has a fixed cost `a` (planning, two log entries, starting tasks) that looks busy and is not load; it is
 paid however few rows there are, and paid less often when there are more. Only `b` is load.
@@ -101,7 +101,7 @@ def fitted_after(
     """The cost, helped by what was measured inside the rows, and by what earlier batches of the same operators told.
 
     Batches of one size do not tell what a row costs; who knows `a` from before does know. And `b` is a row's own cost,
-    whoever has how many replicas: if the batches say nothing at all, it is what it was, less certainly.
+    for any number of replicas: if the batches say nothing at all, it is what it was, less certainly.
 
     >>> earlier = BatchCost(100.0, 2.0, 0.01, 1.0)
     >>> round(fitted_after([(50, 200.0)] * 6, earlier).row_ms, 6)
@@ -168,7 +168,7 @@ def own_row_ms(batches: Sequence[Timed], replicas: int) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """How much of the cost of a chain each of its operators is responsible for."""
+    """Shares of the operators of a chain in its cost."""
 
     row_ms: Mapping[str, float]
     """Time per row that the chain takes in, by operator."""
@@ -180,7 +180,7 @@ class Shares:
 
 
 def shares_of(names: Sequence[str], own_ms: Sequence[float], cost: BatchCost) -> Shares | None:
-    """By the time in their own code; None if that is too little of the whole to say who is responsible for it.
+    """Shares by the time in the operators' own code; None if that is too little of the whole.
 
     What Spark does itself is counted to the heaviest.
 

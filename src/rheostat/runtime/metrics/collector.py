@@ -1,7 +1,7 @@
-"""What is measured of a running application: asks nodes and channels once per period, and makes samples of it.
+"""Collector of metrics: asks nodes and channels once per period, and makes samples of the answers.
 
-One pass per period, on demand: `samples` is empty until the period is over. What could not be measured is left out, and
-what should not be is a symptom.
+One pass per period, on demand: `samples` is empty until the period is over. Figures that could not be measured are left
+out; stalls, lags and silent nodes become symptoms.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ FAR_BEHIND_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class CollectorSettings:
-    """How often and how closely an application is watched."""
+    """Periods and patience of the collector."""
 
     period_seconds: float = 5.0
     """Time between two samples of everything. Spark remembers a hundred batches: what is older is not counted."""
@@ -48,7 +48,7 @@ class CollectorSettings:
 
 @dataclass(slots=True)
 class _Period:
-    """What was measured in one period, on its way to samples."""
+    """Measurements of one period, on their way to samples."""
 
     now: float
     figures: Figures
@@ -69,7 +69,7 @@ class _Period:
         self._operators.setdefault(operator, []).append(figures)
 
     def add_stream(self, source: str, target: str, figure: str, value: float) -> None:
-        """What one instance contributes to a stream."""
+        """Adds the part that one instance contributes to a stream."""
         key = (Subject.stream(source, target), figure)
         self._streams[key] = self._streams.get(key, 0.0) + value
         self._parts[key] += 1
@@ -89,7 +89,7 @@ class _Period:
 
 
 def more_to_do(read_tps: float, arriving_tps: float) -> float:
-    """How many times as much an instance would have to read as it does.
+    """Ratio of arrival rate to read rate, at least 1.
 
     >>> more_to_do(5.0, 25.0), more_to_do(25.0, 24.0), more_to_do(0.0, 24.0)
     (5.0, 1.0, 1.0)
@@ -98,7 +98,7 @@ def more_to_do(read_tps: float, arriving_tps: float) -> float:
 
 
 class MetricsCollector:
-    """Watches one application on its nodes."""
+    """Collector for one application on its nodes."""
 
     def __init__(
         self,
@@ -108,10 +108,10 @@ class MetricsCollector:
         place: Callable[[Instance], str] = lambda instance: instance.node,
         concerns: Callable[[Instance], bool] | None = None,
     ) -> None:
-        """With `concerns` only those instances are looked at, and not the results: for managers with a local view."""
+        """`concerns` selects instances, without results of sinks: for managers with a local view."""
         self.settings = settings or CollectorSettings()
         self.symptoms: tuple[Symptom, ...] = ()
-        """What was wrong when the last samples were taken."""
+        """Symptoms as of the last samples."""
         self.blueprint, self.nodes, self._place = blueprint, nodes, place
         self._concerns = concerns
         self._last: float | None = None
@@ -123,7 +123,7 @@ class MetricsCollector:
         self._node_watch, self._channels, self._watch = NodeProbe(), ChannelProbe(), StallWatch()
 
     def samples(self, plan: PhysicalPlan, now_seconds: float) -> list[Sample]:
-        """What was measured since the last call; empty until the period is over."""
+        """Samples since the last call; empty until the period is over."""
         if self._last is not None and now_seconds - self._last < self.settings.period_seconds:
             return []
         since = now_seconds - self.settings.period_seconds if self._last is None else self._last
@@ -183,7 +183,7 @@ class MetricsCollector:
                 period.states.append(state)
 
     def _behind(self, instance: Instance, flowed: MeasuredRates, waits: Mapping[str, float]) -> tuple[float, float]:
-        """How many times as much it would have to read, and for how long the oldest of that has waited."""
+        """Ratio of arrival rate to read rate, and seconds that the oldest row has waited."""
         if self.blueprint.application.inputs[instance.head]:
             return more_to_do(flowed.read_tps, waits["arriving"]), waits["lag_seconds"]
         source = flowed.figures.get(instance.head, {})
@@ -195,7 +195,7 @@ class MetricsCollector:
             reports = self.nodes[self._place(instance)].progress(instance.name, flow.last_batch)
         except RuntimeFault:
             return MeasuredRates()
-        # Between two triggers everybody is idle; who has done nothing for longer has nothing to do.
+        # Between two triggers every instance is idle; one that has done nothing for longer has nothing to do.
         quiet = max(self.settings.period_seconds, 2 * self.blueprint.settings.trigger_ms / 1000)
         is_idle = status.state == "running" and status.planned == status.committed
         return flow.take(reports, period.now - quiet if is_idle else None)
@@ -212,7 +212,7 @@ class MetricsCollector:
         return {"backlog": float(rows), "lag_seconds": lag, "arriving": arriving} if streams else {}
 
     def _add_cpu_seconds(self, period: _Period) -> None:
-        """Since the start: also of nodes that an operator has left."""
+        """Adds processor time since the start, also on nodes that an operator has left."""
         for name in {operator for operator, _ in self._cpu_seconds}:
             on = {node: used for (operator, node), used in self._cpu_seconds.items() if operator == name}
             period.add(Subject.operator(name), {"cpu_seconds": sum(on.values())})

@@ -1,4 +1,4 @@
-"""How much flows through the operators of one instance, and how busy does that keep it?
+"""Rates and utilization of the operators of one instance, from Spark's batch reports.
 
 A batch holds what arrived between the planning of the batch before and its own. So rows over the time from one
 planning to another are an arrival rate, however long the batches are and wherever the period's ends fall. The first
@@ -61,7 +61,7 @@ class OperatorChain:
         return _sum([self._taken(source, batch) for source in self.inputs])
 
     def rows_out(self, operator: str, batch: BatchReport) -> int | None:
-        """Rows an operator emitted; None of a sink of the user's that tells nobody."""
+        """Rows an operator emitted; None for a user's sink that does not count them."""
         position = self.operators.index(operator) + 1
         if position < len(self.operators):
             return self._into(self.operators[position], batch)
@@ -84,7 +84,7 @@ class OperatorChain:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRates:
-    """What one instance did in a period. What is not known is not there."""
+    """Measurements of one instance in a period; unknown figures are left out."""
 
     batches: tuple[BatchReport, ...] = ()
     """The batches of the period, each in one period only."""
@@ -102,7 +102,7 @@ class MeasuredRates:
 
 @dataclass(slots=True)
 class InstanceRates:
-    """Counts one instance through its life."""
+    """Counter of one instance through its life."""
 
     chain: OperatorChain
     before: BatchCost | None = None
@@ -122,7 +122,7 @@ class InstanceRates:
         return self._ledger.last()
 
     def take(self, reports: Iterable[Mapping[str, Any]], idle_until: float | None = None) -> MeasuredRates:
-        """What the reports add. `idle_until`: the instance has nothing to do, and had not until then."""
+        """Counts new reports and gives their rates. `idle_until`: the instance has had nothing to do until then."""
         before = self.last_batch
         fresh = self._ledger.take_new(reports)
         counted, since = fresh, self._since
@@ -172,14 +172,14 @@ class InstanceRates:
         return MeasuredRates(tuple(fresh), received, emitted, figures, _cpu_seconds(fresh), read_tps)
 
     def _at_the_source(self, fresh: Sequence[BatchReport]) -> dict[str, float]:
-        """What a source has that was not read, what comes in there, and how far behind that is, where it tells.
+        """Backlog, arrival rate and lag of a source, where it reports them.
 
         A query from source to sink has nothing else before it: what it reads is what it can do.
         """
         if not fresh or (waiting := fresh[-1].behind) is None:
             return {}
         found = {"backlog": float(waiting)}
-        # Without the batch just before nobody knows what was read meanwhile.
+        # Without the batch just before, the rows read meanwhile are unknown.
         first = self._with_the_one_before(fresh)[0]
         rows = sum(batch.rows_read for batch in fresh if batch is not first)
         seconds = fresh[-1].end_seconds - first.end_seconds
@@ -216,10 +216,10 @@ class InstanceRates:
         return sum(batch.own_code[name].wall_ms for batch in told) / rows if rows else None
 
     def part_of(self, name: str, latency_ms: float) -> dict[str, float]:
-        """What an operator answers for of the time that rows are in the chain; together it is all of it.
+        """The operator's share of chain latency; shares sum to it.
 
-        As much as it causes. If nobody knows that, one operator answers for everything: the first that is no source,
-        since a source cannot be scaled.
+        By the cost that it causes. If that is unknown, one operator is charged with everything: the first that is no
+        source, since a source cannot be scaled.
         """
         if self._shares is None:
             first = self.chain.operators[0 if self.chain.inputs or not self.chain.operators[1:] else 1]
@@ -249,12 +249,12 @@ class InstanceRates:
         return found
 
     def _shares_of(self, cost: BatchCost) -> Shares | None:
-        """How much of the cost each operator causes; None if nobody can tell."""
+        """Shares of the operators in the cost; None if unknown."""
         timed = self._timed()
         return shares_of(self.chain.operators, own_row_ms(timed, self.chain.replicas), cost) if timed else None
 
     def work(self) -> BatchCost | None:
-        """What the work of a batch costs per row of the head's input; None if nobody can tell."""
+        """Cost of the work of a batch per row of the head's input; None if unknown."""
         inside = timed_inside(self._timed(), self.chain.replicas)
         return fitted_after([point for point, _ in self._points()], self.before, inside)
 

@@ -1,4 +1,4 @@
-"""Asks every node for a sign of life once per period: what it uses, how far away it is, how its instances are doing."""
+"""Probe of nodes: asks every node once per period for its usage, its round trip and the states of its instances."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ Figures = dict[Subject, dict[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class NodeAnswers:
-    """What the nodes said."""
+    """Answers of the nodes."""
 
     figures: Figures
     statuses: Mapping[str, InstanceStatus]
@@ -67,12 +67,12 @@ class NodeProbe:
         return NodeAnswers(figures, statuses, frozenset(reached))
 
     def ages_seconds(self, now_seconds: float) -> dict[str, float]:
-        """How long ago every node answered."""
+        """Seconds since the last answer of every node."""
         return {name: beats.age_seconds(now_seconds) for name, beats in self._heartbeats.items()}
 
 
 def _emulated(blueprint: Blueprint, nodes: Mapping[str, NodePort]) -> list[RoundTrip]:
-    """In an emulated network, the emulated round trips are what would be measured."""
+    """Round trips of an emulated network, which stand for measured ones; none otherwise."""
     if not blueprint.settings.emulate_network:
         return []
     index, delay_ms = blueprint.infrastructure.index, blueprint.infrastructure.network.delay_ms

@@ -1,4 +1,4 @@
-"""How long from source to sink? Response times of many batches as one small value that can be merged.
+"""Response times from source to sink: a small value per batch, which can be merged.
 
 A manifest tells when rows came in as counts in buckets of time, so of every response time two bounds are known. Both
 are counted in buckets that grow geometrically. The k-th smallest of the lower bounds is never above the k-th smallest
@@ -31,7 +31,7 @@ class ResponseTimes:
 
     @classmethod
     def of(cls, ingest: IngestHistogram, finished_ms: float) -> "ResponseTimes":
-        """Of rows with these ingest times that came out at `finished_ms`. A clock that is behind gives 0, not less."""
+        """Response times of rows with these ingest times that came out at `finished_ms`; never below 0."""
         lows: Counter[int] = Counter()
         highs: Counter[int] = Counter()
         total = 0.0
@@ -59,7 +59,7 @@ class ResponseTimes:
 
     @property
     def rows(self) -> int:
-        """How many rows were counted."""
+        """Number of rows counted."""
         return sum(self.lows.values())
 
     def bounds_ms(self, share: float) -> tuple[float, float]:
@@ -75,7 +75,7 @@ class ResponseTimes:
         return (low + high) / 2
 
     def figures(self) -> dict[str, float]:
-        """As figures of an application; none if nothing came out."""
+        """Figures of an application; none if nothing came out."""
         if not self.rows:
             return {}
         return {

@@ -1,4 +1,4 @@
-"""Where are the nodes in the latency space, given the round trips that were measured?"""
+"""Coordinates of nodes in the latency space, from measured round trips."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
