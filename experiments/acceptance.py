@@ -54,6 +54,21 @@ PROOFS: Mapping[str, Proof] = {
         "60 times kill -9 of controllers and agents, at every step of a change", 18, "-m experiments.faults --seed 7"
     ),
     "kills": Proof("20 controllers and 20 agents killed during a controlled run", 23, "-m experiments.spark.kills"),
+    "agents": Proof(
+        "an agent killed or its Spark frozen under rheostat run: others take over until it is warm again",
+        6,
+        "-m pytest -v -m acceptance tests/cli/test_run_on_spark.py",
+    ),
+    "loops": Proof(
+        "replicas follow a tripled load under three more controls",
+        6,
+        "-m pytest -v -m acceptance tests/controller/test_closed_loop.py",
+    ),
+    "cluster": Proof(
+        "two nodes share a standalone cluster, change and lose nothing",
+        3,
+        "-m pytest -v -m acceptance tests/runtime/nodes/test_standalone_cluster.py",
+    ),
     "experiments": Proof(
         "the experiments on Spark in their short forms, each to its end",
         25,

@@ -183,7 +183,9 @@ HARMS = {
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize(
+    "harm", ["frozen", *(pytest.param(harm, marks=pytest.mark.acceptance) for harm in HARMS if harm != "frozen")]
+)
 def test_others_run_what_a_dead_agent_ran_until_its_spark_is_warm_again(tmp_path, harm):
     place, wanted, seen = Place(tmp_path, OUTLASTING), counted(OUTLASTING), []
     process = place.start("--nodes", "process", "--for", str(PATIENCE_SECONDS))

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.spark
 LOW, HIGH, AGAIN = Phase(20, 24), Phase(60, 32), Phase(20, 30)
 LOAD = Load((LOW, HIGH, AGAIN))
 HIGH_FROM, HIGH_TO = LOW.seconds, LOW.seconds + HIGH.seconds
+OTHERS = ("edf, model-based", "elastic-storm", "s-edrp")
+"""Controls whose runs, as long as the first one's, are left to the acceptance."""
 SLOWER = 2.5
 """A response time that is so many times what it was before the load rose is not back to normal."""
 
@@ -29,7 +31,10 @@ def roomy_session():
     session.stop()
 
 
-@pytest.mark.parametrize("control", ["edf, threshold", "edf, model-based", "elastic-storm", "s-edrp"])
+@pytest.mark.parametrize(
+    "control",
+    ["edf, threshold", *(pytest.param(other, marks=pytest.mark.acceptance) for other in OTHERS)],
+)
 def test_replicas_follow_a_load_that_triples_and_falls_back(control, roomy_session, tmp_path):
     done = run_controlled(control, roomy_session, tmp_path, LOAD)
     assert (done.lost, done.duplicated) == (0, 0)

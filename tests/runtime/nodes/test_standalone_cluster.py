@@ -16,7 +16,7 @@ from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.acceptance, pytest.mark.timeout(600)]
 TWO = Infrastructure("two", (Node("n1", 6), Node("n2", 4)))
 
 

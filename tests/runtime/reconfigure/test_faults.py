@@ -1,21 +1,17 @@
-"""kill -9 of a controller process and of an agent process, at every step of a change: nothing is lost or repeated."""
+"""kill -9 of a controller process and of an agent process during a change: nothing is lost or repeated.
+
+The proof `faults` of `scripts/acceptance` kills both before, during and after every step of a change.
+"""
 
 import pytest
-from experiments.crashes import MOMENTS, WAY
 from experiments.faults import Death, suffer
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1500)]
+from rheostat.control.loop.migration import Event
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+DEATHS = (Death("controller", Event.BUILT.value, "during"), Death("agent", Event.STARTED.value, "during"))
 
 
-def deaths():
-    """Every step of the table once for both, with the moments in turn; one of each at any time."""
-    for number, event in enumerate(WAY):
-        yield Death("controller", event.value, MOMENTS[number % 3])
-        yield Death("agent", event.value, MOMENTS[(number + 1) % 3])
-    yield Death("controller")
-    yield Death("agent")
-
-
-def test_whoever_is_killed_at_whatever_step_the_output_is_exact(tmp_path):
-    outcome = suffer("window", list(deaths()), 7, tmp_path / "app")
+def test_a_controller_and_an_agent_are_killed_and_the_output_is_exact(tmp_path):
+    outcome = suffer("window", DEATHS, 7, tmp_path / "app")
     assert (outcome.lost, outcome.duplicated) == (0, 0)

@@ -23,25 +23,26 @@ def placed(**operators):
     )
 
 
-@pytest.mark.parametrize(
-    ("wanted", "reason"),
-    [
-        pytest.param({"op": {"n9": 1}}, "no node 'n9'; known are: n1, n2", id="an unknown node"),
-        pytest.param({"op": {"n1": 5}}, "has 5 replicas; it takes 1 to 4", id="more than the maximum"),
-        pytest.param({"source": {"n1": 1, "n2": 1}}, "has 2 replicas", id="a source on two nodes"),
-        pytest.param({"op": {"n2": 4}}, "node 'n2' has 3 slots, 4 are needed", id="more than the slots"),
-    ],
-)
-def test_what_cannot_be_done_is_refused_and_nothing_is_touched(wanted, reason, nodes_session, tmp_path):
+REFUSED = {
+    "no node 'n9'; known are: n1, n2": {"op": {"n9": 1}},
+    "has 5 replicas; it takes 1 to 4": {"op": {"n1": 5}},
+    "has 2 replicas": {"source": {"n1": 1, "n2": 1}},
+    "node 'n2' has 3 slots, 4 are needed": {"op": {"n2": 4}},
+}
+"""What is told, and the change that is not there to be done."""
+
+
+def test_what_cannot_be_done_is_refused_and_nothing_is_touched(nodes_session, tmp_path):
     one = subject("count", 3, 60.0, 4.0)
     small = Infrastructure("small", (Node("n1", 8), Node("n2", 3)))
     with embedded(one.application, small, tmp_path, nodes_session, SETTINGS) as runtime:
         runtime.launch(placed())
         before = runtime.plan
-        effect = runtime.deploy(placed(**wanted))
-        assert isinstance(effect, Refused)
-        assert any(reason in text for text in effect.reasons)
-        assert runtime.plan == before
+        for reason, wanted in REFUSED.items():
+            effect = runtime.deploy(placed(**wanted))
+            assert isinstance(effect, Refused)
+            assert any(reason in text for text in effect.reasons)
+            assert runtime.plan == before
         finish(runtime, one.total)
         assert one.differences(runtime.results(one.sink).to_pylist()) == (0, 0)
 
