@@ -13,12 +13,24 @@ from rheostat.planning.exact.bounds import elimination, multiset_kernel, option_
 from rheostat.planning.exact.bounds import generation_kernel as growing_kernel
 from rheostat.planning.exact.branch import star
 from rheostat.planning.exact.exact import Exact
+from rheostat.planning.exact.search import capacity_kernel, path_remainder
 from rheostat.planning.exact.search import search_kernel as kernel
 from rheostat.planning.solvers import annealing
 from rheostat.reference.generators import fat, sequential
 from rheostat.reference.networks import random_gaussian
 
-MODULES = (annealing, elimination, growing_kernel, kernel, multiset_kernel, option_kernel, path_kernel, star)
+MODULES = (
+    annealing,
+    capacity_kernel,
+    elimination,
+    growing_kernel,
+    kernel,
+    multiset_kernel,
+    option_kernel,
+    path_kernel,
+    path_remainder,
+    star,
+)
 CALLED = {
     *("anneal", "min_plus", "generate_below", "run", "expand_root", "farthest_member", "before_multisets"),
     *("stand_ins",),

@@ -63,7 +63,7 @@ def compare_pairwise(level: NodeLevel, bound: PathBound, known: Remaining, goal:
     if pairs_along(bound.path, known.candidates) > _MOST_PAIRS:
         return known
     known = Remaining(list(known.candidates), list(known.before), list(known.after))
-    walk = _Walk(level, bound, goal)
+    walk = _PathWalk(level, bound, goal)
     for position in reversed(range(len(bound.path) - 1)):
         if clock.is_over():
             return known
@@ -75,7 +75,7 @@ def compare_pairwise(level: NodeLevel, bound: PathBound, known: Remaining, goal:
     return known
 
 
-class _Walk:
+class _PathWalk:
     """Passes along a path, position by position, with the constants of the path."""
 
     def __init__(self, level: NodeLevel, bound: PathBound, goal: float) -> None:

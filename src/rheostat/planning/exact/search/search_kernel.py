@@ -7,6 +7,8 @@ It works off a budget of nodes and returns, so that its caller can look at the c
 import numba
 import numpy as np
 
+from rheostat.planning.exact.search.capacity_kernel import is_first, links_hold, multiset_size, nodes_hold, take
+from rheostat.planning.exact.search.path_remainder import along_path, paid, steps
 from rheostat.planning.exact.search.search_state import Scalars, SearchState, Tables
 
 
@@ -22,7 +24,7 @@ def run(t: Tables, c: Scalars, s: SearchState, budget: int) -> bool:  # pragma: 
         if at >= s.counts[depth] or s.bound[depth, at] >= limit:
             depth -= 1
             if depth >= 0:
-                _take(t, s, depth, -1.0)
+                take(t, s, depth, -1.0)
             continue
         if explored >= budget:
             s.cursor[0] = depth
@@ -33,10 +35,10 @@ def run(t: Tables, c: Scalars, s: SearchState, budget: int) -> bool:  # pragma: 
         s.chosen[depth] = s.candidate[depth, at]
         if not _enter(t, c, s, depth):
             continue
-        _take(t, s, depth, 1.0)
+        take(t, s, depth, 1.0)
         if depth == depths - 1:
             _evaluate_complete(t, c, s)
-            _take(t, s, depth, -1.0)
+            take(t, s, depth, -1.0)
             continue
         depth += 1
         _expand(t, c, s, depth)
@@ -53,67 +55,12 @@ def expand_root(t: Tables, c: Scalars, s: SearchState) -> None:  # pragma: no co
 
 
 @numba.njit(cache=True)
-def _take(t: Tables, s: SearchState, depth: int, sign: float) -> None:  # pragma: no cover - compiled
-    """Adds (or subtracts) the use of nodes and links by the choice at a depth."""
-    row = t.replicas[depth] + s.chosen[depth]
-    for k in range(t.nodes.shape[1]):
-        u = t.nodes[row, k]
-        if u < 0:
-            break
-        s.used[u] += sign * t.resources[depth]
-    if len(t.bandwidth):
-        _carry(t, s, depth, sign)
-
-
-@numba.njit(cache=True)
-def _carry(t: Tables, s: SearchState, depth: int, sign: float) -> None:  # pragma: no cover - compiled
-    row = t.replicas[depth] + s.chosen[depth]
-    for k in range(t.edges[depth]):
-        source = t.edge_source[depth, k]
-        other = t.replicas[source] + s.chosen[source]
-        before, after = _size(t, other), _size(t, row)
-        share = sign * t.edge_rate[depth, k] / (before * after)
-        for a in range(before):
-            for b in range(after):
-                u, v = t.nodes[other, a], t.nodes[row, b]
-                if u != v:
-                    s.load[u, v] += share
-
-
-@numba.njit(cache=True)
-def _size(t: Tables, row: int) -> int:  # pragma: no cover - compiled
-    size = 0
-    while size < t.nodes.shape[1] and t.nodes[row, size] >= 0:
-        size += 1
-    return size
-
-
-@numba.njit(cache=True)
-def _links_hold(t: Tables, s: SearchState, depth: int) -> bool:  # pragma: no cover - compiled
-    """Whether no link of the choice at this depth is overloaded, including the choice itself."""
-    if not len(t.bandwidth):
-        return True
-    _carry(t, s, depth, 1.0)
-    row, fits = t.replicas[depth] + s.chosen[depth], True
-    for k in range(t.edges[depth]):
-        source = t.edge_source[depth, k]
-        other = t.replicas[source] + s.chosen[source]
-        for a in range(_size(t, other)):
-            for b in range(_size(t, row)):
-                u, v = t.nodes[other, a], t.nodes[row, b]
-                if u != v and s.load[u, v] > t.bandwidth[u, v] + 1e-9:
-                    fits = False
-    _carry(t, s, depth, -1.0)
-    return fits
-
-
-@numba.njit(cache=True)
 def _hop(t: Tables, c: Scalars, s: SearchState, depth: int, k: int) -> float:  # pragma: no cover - compiled
     """Price of an incoming stream for leaving its query; also sets the chain of the operator."""
     source = t.edge_source[depth, k]
     row, other = t.replicas[depth] + s.chosen[depth], t.replicas[source] + s.chosen[source]
     fused = t.edge_fusable[depth, k] == 1 and t.identity[row] == t.identity[other]
-    if fused and t.edge_single[depth, k] == 1 and _size(t, row) > 1:
+    if fused and t.edge_single[depth, k] == 1 and multiset_size(t, row) > 1:
         fused = False
     if fused and t.stateful[depth] == 1:
         routed = t.distinct[row] == 1 or t.routed[s.head[source], depth] == 1
@@ -163,7 +110,7 @@ def _enter(t: Tables, c: Scalars, s: SearchState, depth: int) -> bool:  # pragma
             log += t.data[t.late_log[depth, k] + cell]
     if s.finished[depth] + t.data[t.tail[depth] + x] > c.response_bound + 1e-9:
         return False
-    return _weigh(t, c, s, depth, (length, price, log)) and _links_hold(t, s, depth)
+    return _weigh(t, c, s, depth, (length, price, log)) and links_hold(t, s, depth)
 
 
 @numba.njit(cache=True)
@@ -186,7 +133,7 @@ def _weigh(
         slack += t.edge_flow[depth, k] * (start - s.finished[source] - delay)
     s.slack[depth] = slack
     s.price[depth], s.log[depth] = price, log
-    s.paid[depth] = _paid(t, s, depth, row) if len(t.after) else 0.0
+    s.paid[depth] = paid(t, s, depth, row) if len(t.after) else 0.0
     if c.watch_cost or c.watch_log:
         for k in range(t.nodes.shape[1]):
             u = t.nodes[row, k]
@@ -246,137 +193,6 @@ def _relaxed(t: Tables, s: SearchState, depth: int, x: int, message: float) -> f
 
 
 @numba.njit(cache=True)
-def _fits(t: Tables, s: SearchState, depth: int, x: int) -> bool:  # pragma: no cover - compiled
-    row, fits, taken = t.replicas[depth] + x, True, 0
-    for k in range(t.nodes.shape[1]):
-        u = t.nodes[row, k]
-        if u < 0:
-            break
-        s.used[u] += t.resources[depth]
-        taken += 1
-        if s.used[u] > t.capacity[u] + 1e-9:
-            fits = False
-            break
-    for k in range(taken):
-        s.used[t.nodes[row, k]] -= t.resources[depth]
-    return fits
-
-
-@numba.njit(cache=True)
-def _is_first(t: Tables, s: SearchState, depth: int, x: int) -> bool:  # pragma: no cover - compiled
-    """Whether every empty node of a choice is the first empty one of its class, apart from the choice's other nodes."""
-    row = t.replicas[depth] + x
-    for k in range(t.nodes.shape[1]):
-        u = t.nodes[row, k]
-        if u < 0:
-            break
-        if s.used[u] > 0:
-            continue
-        for v in range(u):
-            if t.node_class[v] == t.node_class[u] and s.used[v] <= 0:
-                taken = False
-                for other in range(t.nodes.shape[1]):
-                    taken = taken or t.nodes[row, other] == v
-                if not taken:
-                    return False
-    return True
-
-
-@numba.njit(cache=True)
-def _along_path(
-    t: Tables, c: Scalars, s: SearchState, choice: tuple[int, int], limit: float
-) -> float:  # pragma: no cover - compiled
-    """Exact cost of the present choices, plus a lower bound for the rest of the path with the remaining room."""
-    depth, x = choice
-    row = t.replicas[depth] + x
-    at = t.on_path[depth]
-    if at < 0:
-        return -1e30
-    additive = t.data[t.term[depth] + x] + (s.additive[depth - 1] if depth > 0 else 0.0)
-    arrival = 0.0
-    for k in range(t.edges[depth]):
-        source = t.edge_source[depth, k]
-        cell = s.chosen[source] * t.sizes[depth] + x
-        additive += t.data[t.edge_term[depth, k] + cell]
-        arrival = max(arrival, s.finished[source] + t.data[t.edge_delay[depth, k] + cell])
-    finished = arrival + t.data[t.latency[depth] + x]
-    place = row if at == depth else t.replicas[at] + s.chosen[at]
-    finished = finished if at == depth else s.finished[at]
-    known = additive + c.path_weight * finished + t.rest_beside[depth] + _paid(t, s, depth, row) - c.path_room
-    if known + t.rest[place] >= limit:
-        return float(known + t.rest[place])
-    for k in range(t.nodes.shape[1]):
-        if t.nodes[row, k] >= 0:
-            s.used[t.nodes[row, k]] += t.resources[depth]
-    rest = _remembered(t, s, place)
-    for k in range(t.nodes.shape[1]):
-        if t.nodes[row, k] >= 0:
-            s.used[t.nodes[row, k]] -= t.resources[depth]
-    return float(known + max(rest, t.rest[place]))
-
-
-@numba.njit(cache=True)
-def _paid(t: Tables, s: SearchState, depth: int, row: int) -> float:  # pragma: no cover - compiled
-    """Price of the room used by the present choices, including a choice at this depth."""
-    total = s.paid[depth - 1] if depth > 0 else 0.0
-    for k in range(t.nodes.shape[1]):
-        u = t.nodes[row, k]
-        if u < 0:
-            break
-        total += t.path_price[u] * t.resources[depth]
-    return float(total)
-
-
-@numba.njit(cache=True)
-def _remembered(t: Tables, s: SearchState, place: int) -> float:  # pragma: no cover - compiled
-    """Lower bound of the path after a multiset, by its stand-ins, with the remaining room."""
-    rest, count = 0.0, 0
-    for k in range(t.nodes.shape[1]):
-        if t.nodes[place, k] < 0:
-            break
-        count += 1
-        # The stand-in of a replica may be another one (`choice_levels`).
-        u, code = t.way.node[t.stand_in[place, k]], 0
-        for g in range(t.way.near.shape[1]):
-            v = t.way.near[u, g]
-            if v < 0:
-                break
-            units = int(s.used[v] / t.unit[0] + 1e-6)
-            code += min(units, t.way.radix[u, g] - 1) * t.way.stride[u, g]
-        rest += t.after[t.way.values[t.stand_in[place, k]] + code]
-    return rest / count
-
-
-@numba.njit(cache=True)
-def _steps(t: Tables, c: Scalars, s: SearchState, depth: int) -> int:  # pragma: no cover - compiled
-    """Offset of the steps to this depth from the choice before it on the path, in ascending order of cost.
-
-    Rows are computed when they are first needed: most never are.
-    """
-    k = t.step_edge[depth]
-    source = t.edge_source[depth, k]
-    row, size = s.chosen[source], t.sizes[depth]
-    start = t.step[depth] + row * size
-    if s.step_known[t.step_row[depth] + row]:
-        return int(start)
-    cost = np.empty(size)
-    for x in range(size):
-        cell, place = row * size + x, t.replicas[depth] + x
-        cost[x] = t.data[t.edge_delay[depth, k] + cell] + t.data[t.latency[depth] + x]
-        cost[x] = c.path_weight * cost[x] + t.data[t.edge_term[depth, k] + cell] + t.data[t.term[depth] + x]
-        cost[x] += t.rest[place]
-        for r in range(t.nodes.shape[1]):
-            if t.nodes[place, r] >= 0:
-                cost[x] += t.path_price[t.nodes[place, r]] * t.resources[depth]
-    order = np.argsort(cost)
-    for r in range(size):
-        s.step_cost[start + r] = cost[order[r]]
-        s.step_choice[start + r] = order[r]
-    s.step_known[t.step_row[depth] + row] = 1
-    return int(start)
-
-
-@numba.njit(cache=True)
 def _expand(t: Tables, c: Scalars, s: SearchState, depth: int) -> None:  # pragma: no cover - compiled
     """Lists the choices of a depth that can lead to a better deployment, the most promising first."""
     limit = s.upper[0] - 1e-9 - c.gap * abs(s.upper[0] + c.constant)
@@ -386,7 +202,7 @@ def _expand(t: Tables, c: Scalars, s: SearchState, depth: int) -> None:  # pragm
     base, message = -c.room + c.weight * slack, _message(t, s, depth)
     on_path, start, so_far = t.step_edge[depth] >= 0, 0, 0.0
     if on_path:
-        start = _steps(t, c, s, depth)
+        start = steps(t, c, s, depth)
         so_far = s.additive[depth - 1] + c.path_weight * s.finished[t.edge_source[depth, t.step_edge[depth]]]
         so_far += t.rest_beside[depth] + s.paid[depth - 1] - c.path_room
     count = 0
@@ -396,11 +212,11 @@ def _expand(t: Tables, c: Scalars, s: SearchState, depth: int) -> None:  # pragm
             break
         own = max(pause, t.data[t.downtime[depth] + x])
         value = base + _relaxed(t, s, depth, x, message) + c.downtime * own
-        if value < limit and _fits(t, s, depth, x):
-            if len(t.node_class) and not _is_first(t, s, depth, x):
+        if value < limit and nodes_hold(t, s, depth, x):
+            if len(t.node_class) and not is_first(t, s, depth, x):
                 continue
             if len(t.after):
-                value = max(value, _along_path(t, c, s, (depth, x), limit - c.downtime * own) + c.downtime * own)
+                value = max(value, along_path(t, c, s, (depth, x), limit - c.downtime * own) + c.downtime * own)
                 if value >= limit:
                     continue
             s.candidate[depth, count] = x
