@@ -8,6 +8,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES, TESTS = ROOT / "src" / "rheostat", ROOT / "tests"
 BESIDE = {
     "contracts": "the suites that every implementation of a port runs",
+    "docs": "README and the pages under docs/",
     "examples": "the applications under examples/",
     "experiments": "the commands under experiments/ and benchmarks/",
     "project": "what holds of the project as a whole: names, order of rooms, commits",
