@@ -1,4 +1,4 @@
-"""How long a row takes through a channel: from the commit of the batch that wrote it to that of the one that read it.
+"""Time of a row in a channel, from the commit of the writing batch to that of the reading one.
 
 `python benchmarks/channel_hop.py [rows per second] [seconds] [key groups]` prints the hop, and what each call of the
 channel itself costs. Both queries run in one session with a trigger of 100 ms, as on an embedded node.

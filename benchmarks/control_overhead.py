@@ -1,4 +1,4 @@
-"""What does being watched and controlled cost? Word Count at saturation, now with control and now without, in one run.
+"""Cost of monitoring and control: Word Count at saturation, alternately with and without control, in one run.
 
 `python -m benchmarks.control_overhead [--pairs 20] [--most-pairs 80] [--seconds 6] [--short] [--write FILE]`
 

@@ -1,4 +1,4 @@
-"""How long does one control step take for 1,000 operators on 1,000 nodes?
+"""Duration of one control step for 1,000 operators on 1,000 nodes.
 
 All operator managers (threshold), all node managers, and the application manager with its token bucket, everything
 journaled; the world itself is not counted, only asking it. The goal: under 1 s. Run it with

@@ -1,4 +1,4 @@
-"""How long does it take to evaluate a deployment of 200 operators on 1,000 nodes, and in how much memory?
+"""Time and memory for evaluating a deployment of 200 operators on 1,000 nodes.
 
 The goal: under 50 ms, under 200 MB beside the delay matrix, no Python loop over pairs of nodes. Run it with
 `python benchmarks/evaluation.py`; it exits with 1 if the goal is missed by the best of several runs.

@@ -1,4 +1,4 @@
-"""What is typical of pairs that were measured one beside the other, and how well it is known by now?
+"""Typical ratio of pairs measured side by side, and how well it is known so far.
 
 A shared machine makes single pairs differ by a fifth and more; a few of them can say anything.
 """

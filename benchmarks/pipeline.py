@@ -1,4 +1,4 @@
-"""What does the runtime cost? Applications under Rheostat beside the same ones written by hand, in one run.
+"""Overhead of the runtime: applications under Rheostat beside the same ones written by hand, in one run.
 
 `python -m benchmarks.pipeline [--parts words taxi hop soak] [--repeat 3] [--soak-seconds 600] [--write FILE]`
 

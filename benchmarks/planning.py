@@ -1,4 +1,4 @@
-"""How fast is `exact`, against the papers' programs on HiGHS and against the goals of the project?
+"""Speed of `exact`, against the papers' programs on HiGHS and against the goals of the project.
 
     python benchmarks/planning.py [--quick] [--only versus,suite,large,odp,beyond] [--highs-seconds 400]
                                   [--output docs/results/planning.md]
@@ -39,7 +39,7 @@ WEIGHTS = {
 }
 EXACT = Exact(explains=False)
 BEYOND_SECONDS = 60.0
-"""Limit of a plan of which nobody expects that it is proven in seconds."""
+"""Time limit of a plan that is not expected to be proven in seconds."""
 
 
 @dataclass(frozen=True)

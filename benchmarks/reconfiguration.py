@@ -1,4 +1,4 @@
-"""How long does an operator stand still while it is changed, beside what Spark itself needs for the same?
+"""Pause of an operator during a change, beside the time that Spark itself needs for the same.
 
 `python -m benchmarks.reconfiguration [--keys 1000 100000] [--repeat 3] [--write docs/results/reconfiguration.md]`
 
@@ -154,7 +154,7 @@ class Bench:
         return self._runtime.blueprint.spec(instance, epoch.number, continues=epoch.continues, term=epoch.term)
 
     def bare_rescale(self, partitions: int) -> Measured:
-        """Stop, repartition, start, as anybody would write it."""
+        """Stop, repartition, start, as in a program written by hand."""
         instance = self._instance
         node, path = self._nodes[instance.node], self._runtime.blueprint.checkpoint(instance)
 

@@ -1,4 +1,4 @@
-"""How long do twelve simulated hours take, and all fifteen rows of EDF's Table 1, and in how much memory?
+"""Time and memory for twelve simulated hours, and for all fifteen rows of EDF's Table 1.
 
 Goals: EDF's twelve hours with samples and control every 5 s and a change every five minutes in under 5 s; a row of the
 table, with its managers, in under 5 s; all rows on two cores in under 60 s; under 500 MB. Run it with

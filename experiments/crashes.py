@@ -1,4 +1,4 @@
-"""Moments of a change at which somebody dies."""
+"""Moments of a change at which a process dies."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -22,11 +22,11 @@ to it is being done, after its entry is there."""
 
 
 class ControllerDied(BaseException):
-    """Not an error anybody could handle: the process is gone."""
+    """Death of the process, which no code can handle."""
 
 
 class CrashingJournal:
-    """A journal that lets somebody die at a certain moment of a change."""
+    """A journal that ends a process at a certain moment of a change."""
 
     def __init__(
         self, journal: Journal, event: Event, moment: str, die: Callable[[], None], delay_seconds: float = 0.1

@@ -1,6 +1,6 @@
 """A controller in a process of its own, so that it can be killed: takes orders as lines of JSON, answers likewise.
 
-Not a user's way to run an application, that is `rheostat run`; here whoever kills decides about every step.
+Not a user's way to run an application, that is `rheostat run`; here the experiment decides about every step.
 """
 
 import json
@@ -26,7 +26,7 @@ from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 SAME = "same"
-"""The deployment that was asked for is the one there is: nothing was changed, so nobody was killed."""
+"""The deployment that was asked for is the one there is: nothing was changed, so no process was killed."""
 
 
 def main() -> None:

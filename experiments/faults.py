@@ -123,7 +123,7 @@ class Scene:
     deaths: list[Death] = field(default_factory=list)
 
     def kill(self, death: Death) -> None:
-        """One death in a change, and what follows: somebody new takes over."""
+        """One death in a change, and the takeover by a new process."""
         if not death.event:
             self._kill_at_random(death)
         elif death.who == "controller":
@@ -134,7 +134,7 @@ class Scene:
             node = self.random.choice(NODES)
             with self._change(death, self.processes.pid(node)) as controller:
                 answer = self._elsewhere(controller)
-                if not self._somebody_died():
+                if not self._is_any_dead():
                     raise RuntimeError(f"the agent survived {death}: {answer}")
                 self._revive(controller)
         self.deaths.append(death)
@@ -187,7 +187,7 @@ class Scene:
         }
         return Controller(begin, self.root / "controllers.log")
 
-    def _somebody_died(self) -> bool:
+    def _is_any_dead(self) -> bool:
         """A process that is killed is gone a moment later; a controller in its last step may answer before that."""
         deadline = time.monotonic() + DYING_SECONDS
         while not self.processes.dead() and time.monotonic() < deadline:
@@ -233,13 +233,13 @@ def main() -> int:
     parser.add_argument("--scene", type=int, nargs="+", choices=range(4), default=list(range(4)))
     chosen = parser.parse_args()
     random = Random(chosen.seed)  # noqa: S311 - repeatable
-    anybody = [Death(random.choice(("controller", "agent"))) for _ in range(chosen.random_kills)]
-    half = len(anybody) // 2
+    random_deaths = [Death(random.choice(("controller", "agent"))) for _ in range(chosen.random_kills)]
+    half = len(random_deaths) // 2
     scenes = [
         ("window", every_step("controller")),
         ("count", every_step("agent")),
-        ("join", anybody[:half]),
-        ("word-count", anybody[half:]),
+        ("join", random_deaths[:half]),
+        ("word-count", random_deaths[half:]),
     ]
     outcomes = []
     print("| subject | controllers killed | agents killed | tuples | lost | duplicated | seconds |\n|" + "---|" * 7)

@@ -1,4 +1,4 @@
-"""What walks are taken with: every kind of stateful operator, and the four reference applications."""
+"""Applications for walks through deployments: every kind of stateful operator, and the four reference applications."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

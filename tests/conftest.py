@@ -1,4 +1,4 @@
-"""What all tests share: how hard the laws are tried."""
+"""Settings common to all tests, such as the number of examples per property."""
 
 from hypothesis import HealthCheck, settings
 

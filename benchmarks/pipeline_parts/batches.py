@@ -1,4 +1,4 @@
-"""What the progress reports of a query say about its pace; the same stick for Rheostat's queries and anybody's."""
+"""Pace of a query from its progress reports, with one measure for Rheostat's queries and all others."""
 
 import statistics
 import time

@@ -1,4 +1,4 @@
-"""How long a row takes through a channel, at 5,000 rows per second."""
+"""Time of a row in a channel, at 5,000 rows per second."""
 
 from benchmarks.channel_hop import hop_times, summary
 from experiments.folders import passing_folder

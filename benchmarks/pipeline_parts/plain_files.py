@@ -19,7 +19,7 @@ def files_of(way: str, spark: SparkSession) -> AbstractContextManager[None]:
 def plain_files(spark: SparkSession) -> Iterator[None]:
     """Hadoop's own local file system for queries that are started inside: it starts a process for every file.
 
-    Rheostat mends that in its sessions (`rheostat.runtime.spark`); nobody who writes a query by hand has it.
+    Rheostat mends that in its sessions (`rheostat.runtime.spark`); a query written by hand does not have that.
     """
     conf: Any = spark.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark has no public way
     system = spark._jvm.org.apache.hadoop.fs.FileSystem  # noqa: SLF001 - the same
@@ -32,7 +32,7 @@ def plain_files(spark: SparkSession) -> Iterator[None]:
 
 
 def _use(spark: SparkSession, conf: Any, files: Any) -> None:
-    """From now on this is the local file system of whoever asks Hadoop for it."""
+    """Makes this the local file system of all callers of Hadoop from now on."""
     java, gateway = spark._jvm.java, spark.sparkContext._gateway  # noqa: SLF001 - PySpark has no public way
     types, values = gateway.new_array(java.lang.Class, 3), gateway.new_array(java.lang.Object, 3)
     names = ("java.net.URI", "org.apache.hadoop.conf.Configuration", "org.apache.hadoop.fs.FileSystem")

@@ -1,4 +1,4 @@
-"""When is a pattern frequent? If more than 20 tweets within a window of 60 s have it [Elastic Storm VI]."""
+"""Definition of a frequent pattern: more than 20 tweets within a window of 60 s have it [Elastic Storm VI]."""
 
 WINDOW_SECONDS = 60
 """A window is [end - 60 s, end)."""

@@ -1,4 +1,4 @@
-"""What is asked: cells, routes, minutes, ranks, as the DEBS 2015 Grand Challenge defines its query 1.
+"""Definitions of cells, routes, minutes and ranks, as in query 1 of the DEBS 2015 Grand Challenge.
 
 Minute number t ends t minutes after 1970-01-01 00:00 UTC and is (t - 1 min, t]. The ranking of minute t is about all
 trips that ended in (t - 30 min, t]: minutes t - 29 to t. There is one for every minute from the first drop-off on up to

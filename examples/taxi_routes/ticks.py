@@ -1,9 +1,9 @@
-"""The metronome: says that a minute is over, and how many trips there are to wait for.
+"""The metronome: reports the end of each minute, and the number of trips to wait for.
 
 A tick and the trips of its minute travel on different paths: which is there first depends on batches, nodes and luck.
-So a tick brings *control totals*: how many trips of each key group ended in (t - 30 min, t]. Whoever has counted that
-many has counted all, without any watermark; a key group without trips learns from a total of 0 that there is nothing to
-wait for. The metronome knows the totals since it sees every line and applies the same stateless expressions.
+So a tick brings *control totals*: how many trips of each key group ended in (t - 30 min, t]. An operator that has
+counted so many has counted all, without any watermark; a key group without trips learns from a total of 0 that there is
+nothing to wait for. The metronome knows the totals since it sees every line and applies the same stateless expressions.
 
 | stream | columns |
 |---|---|

@@ -1,4 +1,4 @@
-"""What EDF says of its own Table 1, each claim with what was found of it; and which claims hold under every seed."""
+"""EDF's claims about its own Table 1: the finding for each, and the claims that hold under every seed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -48,7 +48,7 @@ HEADERS = (
 
 
 def settings() -> dict[str, ControlSettings]:
-    """Everybody with the settings that the papers or the policies themselves have, the same weights for all."""
+    """All control systems with the settings of the papers or the policies, and the same weights for all."""
     learner = {"weights": EVEN, "rate_levels": RATE_LEVELS}
     chosen: dict[str, tuple[str, dict[str, object], str]] = {
         "hold": ("hold", {}, "all"),
@@ -118,13 +118,13 @@ def _contest(scenario: Scenario, seed: int) -> Contest:
 
 
 def table(name: str, workload: Workload, processes: int, seed: int) -> Table:
-    """Runs everybody on one workload."""
+    """Runs all control systems on one workload."""
     contest = _contest(edf.scenario(workload, seed), seed)
     return Table(name, compare(contest, settings(), processes), limit(contest))
 
 
 def main() -> None:
-    """Runs everybody on everything and writes it down."""
+    """Runs all control systems on all workloads and writes the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trace", type=Path, action="append", default=[])
     parser.add_argument("--processes", type=int, default=2)

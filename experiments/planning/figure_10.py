@@ -1,4 +1,4 @@
-"""ODP Fig. 10a to c: what do fewer candidate nodes cost and save, and how does the gap close over time?
+"""ODP Fig. 10a to c: cost and savings of fewer candidate nodes, and the gap over time.
 
 python -m experiments.planning.figure_10
 """

@@ -1,4 +1,4 @@
-"""ODP Fig. 9a to c, and the run by load share that the paper omits: how long does an optimal placement take?
+"""ODP Fig. 9a to c, and the run by load share that the paper omits: time to an optimal placement.
 
 python -m experiments.planning.figure_9
 """

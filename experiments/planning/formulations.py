@@ -1,4 +1,4 @@
-"""ODP 4.2: are sums ten times faster than pairwise constraints for "both ends are there"?
+"""ODP 4.2: speed of sums against pairwise constraints for "both ends are there".
 
 python -m experiments.planning.formulations
 """

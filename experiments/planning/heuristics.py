@@ -133,7 +133,7 @@ def _in_the_plane(at: Infrastructure, seed: int) -> Infrastructure:
 
 
 def _roomy(at: Infrastructure) -> Infrastructure:
-    """The same with room for everybody on every node."""
+    """The same with room for all replicas on every node."""
     return replace(at, nodes=tuple(replace(node, executors_per_slot=8) for node in at.nodes))
 
 

@@ -50,7 +50,7 @@ EXCLUSION = Exclusion(warm_up_seconds=15.0, settle_seconds=8.0)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A load, and how many replicas of `split` somebody would provide who knows its peak."""
+    """A load, and the replicas of `split` that its peak requires."""
 
     load: Load
     replicas: int

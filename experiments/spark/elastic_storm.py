@@ -60,7 +60,7 @@ PAPER_SHARES = {"scale-out": 0.0, "scale-in": 37.5, "migration": 65.0}
 """State that was relocated, in % [Fig. 7c]; migrations are those of the scheduler."""
 PAPER_OVERHEAD_SECONDS = 10.0
 WARM_UP_PHASE_SECONDS = 15.0
-"""Five short phases that nobody looks at: while Java compiles, four Detectors with 9 % of their time to do seem to be
+"""Five short phases that are not evaluated: while Java compiles, four Detectors with 9 % of their time to do seem to be
 busy for 24 to 48 % of it, and nothing is scaled in."""
 CONTROL = replace(
     timed(ControlSettings("elastic-storm")),

@@ -1,4 +1,4 @@
-"""What does a journal prove? That every decision came to an end, and that no node was released with anything on it."""
+"""Proofs from a journal: every decision came to an end, and no node was released with replicas on it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A controlled run whose controller and agents are killed: is its output exact, does every decision come to an end?
+"""Controlled run with killed controllers and agents: exactness of its output, and completion of every decision.
 
 `python -m experiments.spark.kills [--minutes 20] [--controllers 20] [--agents 20] [--control edf] [--seed 0] [--short]
 [--control-set NAME=VALUE ...]`
@@ -65,7 +65,7 @@ class Account:
 
     killed: list[Death] = field(default_factory=list)
     back_seconds: dict[str, list[float]] = field(default_factory=lambda: {CONTROLLER: [], "agent": []})
-    """How long it took until somebody was there again."""
+    """Seconds until a controller or agent was there again."""
     began_seconds: float = 0.0
     """Since 1970."""
     failed: int = 0
@@ -161,7 +161,7 @@ def schedule(random: Random, seconds: float, controllers: int, agents: int, node
 
 
 def survive(victim: Victim, load: Load, deaths: Sequence[Death], random: Random) -> Survived:
-    """Lets it run, and kills; whoever is not there when it is to die dies as soon as it is."""
+    """Runs and kills; a process that is absent at its time is killed as soon as it is back."""
     account, waiting = Account(), list(deaths)
     try:
         victim.start()

@@ -96,7 +96,7 @@ def planned(name: str, planner: Planner, objective: OdpObjective, at: Infrastruc
 
 
 def run(placed: Placed, at: Infrastructure, seconds: float, spark: SparkSession, failing: Random | None = None) -> Came:
-    """One placement; with nodes that fail, if somebody draws when."""
+    """One placement; with failing nodes, if their times are drawn."""
     made, traffic = stage(seconds, at, placed.deployment), Traffic()
     outages = Outages(spark, []) if failing is None else Outages.drawn(spark, at, seconds, failing)
     count = outages.count

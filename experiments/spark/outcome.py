@@ -1,4 +1,4 @@
-"""What came of a run on Spark: what was recorded and journaled, and what its output lacks or has too much of."""
+"""Outcome of a run on Spark: its recording and journal, and missing or duplicate rows of its output."""
 
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -50,7 +50,7 @@ class Controlled:
     def flaps(self, from_seconds: float = 0.0) -> int:
         """How often an operator took a change of direction back, from some time on.
 
-        Under a load that rises and falls once nobody has a reason to go out, in and out again, however much later.
+        Under a load that rises and falls once, no operator has a reason to scale out, in and out again, even later.
         """
         scaled = [move for move in self.moves if move.by and move.at_seconds >= from_seconds]
         count = 0

@@ -1,4 +1,4 @@
-"""How well was a run foreseen? Two recordings of one scenario, compared as a whole and part by part. Pure."""
+"""Comparison of a simulated and a real recording of one scenario, as a whole and part by part. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

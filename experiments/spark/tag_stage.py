@@ -104,7 +104,7 @@ class Traffic:
         streams = controller.status()["streams"]
         between = [one for one in streams if not one["inside"]]
         if any(one["rate_tps"] is None for one in between):
-            # Not everybody has told: the sum of the others would be too little.
+            # A replica has not reported: the sum of the others would be too small.
             return
         shares = [crossing_share(placed, one["from"], one["to"]) for one in between]
         self.measured_tps.append(sum(one["rate_tps"] * share for one, share in zip(between, shares, strict=True)))

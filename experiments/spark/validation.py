@@ -1,4 +1,4 @@
-"""Does the simulator foresee what happens on Spark? One scenario, simulated and run, side by side.
+"""Validation of the simulator: one scenario, simulated and run on Spark, side by side.
 
 `python -m experiments.spark.validation [--phase-seconds 90] [--calibration-seconds 60] [--short]`
 

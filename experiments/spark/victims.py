@@ -1,4 +1,4 @@
-"""`rheostat run` as somebody else's process: started, killed at any moment, started again; and so are its agents."""
+"""`rheostat run` as a separate process: started, killed at any moment, started again; and so are its agents."""
 
 import json
 import os
@@ -178,7 +178,7 @@ class Victim:
 
     @staticmethod
     def _is_ours(pid: int, who: str) -> bool:
-        """A number may belong to somebody else by now."""
+        """Whether the process id still belongs to the same process, not to another one by now."""
         try:
             command = Path(f"/proc/{pid}/cmdline").read_bytes()
         except OSError:

@@ -1,4 +1,4 @@
-"""What holds for every command: help, version, exit codes, and how errors are told."""
+"""Rules for every command: help, version, exit codes, and the form of error messages."""
 
 import importlib
 import os

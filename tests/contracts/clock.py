@@ -1,4 +1,4 @@
-"""What every clock promises."""
+"""Contract of every clock."""
 
 
 class ClockContract:

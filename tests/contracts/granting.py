@@ -1,4 +1,4 @@
-"""What every granting policy promises, ours or a user's."""
+"""Contract of every granting policy, ours or a user's."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What every journal promises."""
+"""Contract of every journal."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""What every node promises, in this process or behind HTTP: it runs instances, tells how they do, and can be killed."""
+"""Contract of every node, in this process or behind HTTP: it runs instances, reports on them, and can be killed."""
 
 import time
 from pathlib import Path

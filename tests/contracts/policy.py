@@ -1,4 +1,4 @@
-"""What every scaling policy promises, ours or a user's."""
+"""Contract of every scaling policy, ours or a user's."""
 
 import json
 from dataclasses import fields, replace

@@ -1,4 +1,4 @@
-"""What every world promises, simulated or on Spark: how it is seen, how it is changed, where nodes come from."""
+"""Contract of every world, simulated or on Spark: samples, changes, and the supply of nodes."""
 
 import pytest
 

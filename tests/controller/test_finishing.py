@@ -1,4 +1,4 @@
-"""When is a run over? If its sources could have brought something for a while, and did not, and all was read."""
+"""End of a run: its sources could have delivered rows for a while and did not, and all rows were read."""
 
 from dataclasses import replace
 

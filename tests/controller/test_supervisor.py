@@ -1,4 +1,4 @@
-"""Agents that die: others take over at once, and nobody waits for a Spark to start as long as there is another."""
+"""Failover of dead agents: others take over at once, without waiting for a Spark to start if there is another."""
 
 import threading
 import time

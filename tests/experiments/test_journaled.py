@@ -1,4 +1,4 @@
-"""What the pages of the experiments on Spark say of a journal: decisions left open, and nodes let go too early."""
+"""Findings of the Spark experiments in a journal: open decisions, and nodes released too early."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""What the pages of the experiments on Spark say of a run: who flapped, and when the response time was back."""
+"""Findings of the Spark experiments in a run: flapping operators, and the recovery of the response time."""
 
 import pytest
 from experiments.spark.outcome import Controlled

@@ -1,4 +1,4 @@
-"""What the pages of the experiments on Spark say of placements: who crosses nodes, who is on weak ones, what moved."""
+"""Findings of the Spark experiments in placements: streams across nodes, use of weak nodes, moved replicas."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What is typical of measured pairs: not moved by a few wild ones, and honest about how well it is known."""
+"""Typical value of measured pairs: robust against a few outliers, with an honest uncertainty."""
 
 import random
 from math import exp

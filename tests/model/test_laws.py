@@ -1,4 +1,4 @@
-"""What holds for every application, network and deployment."""
+"""Laws for every application, network and deployment."""
 
 from dataclasses import replace
 from math import inf, isinf

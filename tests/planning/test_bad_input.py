@@ -1,4 +1,4 @@
-"""What is wrong is told, in words; never a traceback from inside, never a wrong "optimal"."""
+"""Bad input is reported in words; never a traceback from inside, never a wrong "optimal"."""
 
 from dataclasses import replace
 from math import nan

@@ -1,4 +1,4 @@
-"""What the experiments rest on: the hour of EDRP 7.2 holds in shape, also if planned more seldom."""
+"""Basis of the experiments: the hour of EDRP 7.2 keeps its shape, also if planned less often."""
 
 from dataclasses import replace
 

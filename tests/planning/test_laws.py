@@ -1,4 +1,4 @@
-"""What must hold between problems, whatever their numbers; normalisers are fixed where two problems are compared."""
+"""Laws between problems, for any numbers; normalisers are fixed where two problems are compared."""
 
 from dataclasses import replace
 from math import inf

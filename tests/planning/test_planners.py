@@ -1,4 +1,4 @@
-"""What every planner promises, whatever it is: the contract, run on all of them by name."""
+"""Contract of every planner, run on all of them by name."""
 
 from dataclasses import replace
 from math import inf

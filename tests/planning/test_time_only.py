@@ -1,4 +1,4 @@
-"""Where only time is weighed, heavy stand-ins and a floor of the downtime are used: the optimum stays the same."""
+"""Problems that weigh time only: with heavy stand-ins and a lower bound of the downtime the optimum stays the same."""
 
 from dataclasses import replace
 from itertools import combinations_with_replacement

@@ -1,4 +1,4 @@
-"""What is kept of a run, the numbers made of it, and the page that shows it."""
+"""Recording of a run, its summary, and the page that shows it."""
 
 import re
 from html.parser import HTMLParser

@@ -1,4 +1,4 @@
-"""What the papers claim of their policies holds in the simulated experiments: one seed, one set of parameters, margins.
+"""Claims of the papers hold for their policies in simulation: one seed, one set of parameters, with margins.
 
 The numbers behind it are in docs/results; the experiments that write them are the ones that run here.
 """

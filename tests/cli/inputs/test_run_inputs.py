@@ -1,4 +1,4 @@
-"""What `rheostat run` takes, what it refuses before anything is started, and where it places things at first."""
+"""Inputs of `rheostat run`: accepted values, refusals before anything is started, and the first deployment."""
 
 import io
 import sys

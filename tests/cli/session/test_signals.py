@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a run once: what is being taken down is not left half done by whoever is impatient."""
+"""Ctrl-C and SIGTERM end a run once: repeated signals do not leave a take-down half done."""
 
 import signal
 

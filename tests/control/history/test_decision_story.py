@@ -1,4 +1,4 @@
-"""A decision from what led to it to what came of it, whoever took it."""
+"""Story of a decision from its causes to its effect, for every deciding manager."""
 
 from tests.simulation.scenes import chain
 

@@ -1,4 +1,4 @@
-"""What was learned in one run is taken along to another."""
+"""Lessons learned in one run and used in another."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What is believed, and for how long."""
+"""Averages of samples, and how long they stay valid."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""What managers see."""
+"""Views of the managers."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What running an application teaches about it."""
+"""Profile of an application, learned from running it."""
 
 from dataclasses import replace
 from math import inf

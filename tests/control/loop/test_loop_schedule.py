@@ -1,4 +1,4 @@
-"""Who acts when."""
+"""Schedule of the control loops."""
 
 from dataclasses import dataclass, field
 from math import inf, nan

@@ -1,4 +1,4 @@
-"""Operators that run in one query share its time: nobody is scaled in only to be scaled out of it again."""
+"""Operators that run in one query share its time: none is scaled in only to be scaled out again."""
 
 from dataclasses import dataclass, field, replace
 

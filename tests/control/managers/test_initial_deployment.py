@@ -1,4 +1,4 @@
-"""Where an application begins."""
+"""First deployment of an application."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Whatever is in a file, it is read or it is refused with lines: nothing else ever happens."""
+"""Any file is either read or refused with line numbers; nothing else ever happens."""
 
 import contextlib
 

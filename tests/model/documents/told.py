@@ -1,4 +1,4 @@
-"""What is told of a broken document, and what was expected.
+"""Comparison of the mistakes reported for a broken document with those expected.
 
 A document under test carries its expectations itself, as comments on the lines where mistakes are to be told:
 `#! part of what is wrong | part of the remedy`, several on a line one after the other.

@@ -1,4 +1,4 @@
-"""Coordinates come to tell the delays of a network nobody has measured as a whole."""
+"""Coordinates converge to the delays of a network that was never measured as a whole."""
 
 from random import Random
 

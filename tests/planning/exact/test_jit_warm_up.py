@@ -1,4 +1,4 @@
-"""Compiled code is loaded or compiled before a planner's clock starts, all of it, and somebody is told."""
+"""Compiled code is loaded or compiled before a planner's clock starts, all of it, and this is reported."""
 
 import pytest
 from numba.core.dispatcher import Dispatcher

@@ -1,4 +1,4 @@
-"""What each heuristic does by its own idea of what is good, on problems one can follow by hand."""
+"""Result of each heuristic by its own criterion, on problems that can be followed by hand."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What policies see, and which settings are just still allowed."""
+"""Views of policies, and the limits of their settings."""
 
 import json
 from math import inf, nan

@@ -1,4 +1,4 @@
-"""The policy whose numbers somebody else's algorithm finds."""
+"""Linear policy, whose numbers an external algorithm finds."""
 
 import pytest
 from tests.contracts.policy import OperatorPolicyContract

@@ -1,4 +1,4 @@
-"""Where a new replica goes, and which one goes away."""
+"""Node for a new replica, and choice of the replica to stop."""
 
 from collections import Counter
 from random import Random

@@ -1,4 +1,4 @@
-"""The agent serves whoever has the token, and nobody else; it touches nothing outside its directory."""
+"""The agent serves requests with the token and no others; it touches nothing outside its directory."""
 
 import asyncio
 from dataclasses import asdict, replace

@@ -1,4 +1,4 @@
-"""Who keeps an agent alive: a controller that asks it; not the managers on other nodes, which never cease to."""
+"""Requests that keep an agent alive: those of a controller; not those of managers on other nodes, which never stop."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""What a checkpoint directory says, what is needed of it, and what a crash may leave behind."""
+"""Contents of a checkpoint directory, the files needed of it, and the remains of a crash."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a row costs is known from before when the batches of today do not tell."""
+"""Cost of a row known from earlier batches, if recent ones do not tell it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the monitor tells of a real application at a known rate, on embedded nodes."""
+"""Figures of the monitor for a real application at a known rate, on embedded nodes."""
 
 import time
 from collections.abc import Iterator

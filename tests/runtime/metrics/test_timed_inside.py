@@ -1,4 +1,4 @@
-"""What a row costs, by the clock around it: known from the first batch on, whatever else the machine does."""
+"""Cost of a row, by the clock around it: known from the first batch on, under any other load of the machine."""
 
 from random import Random
 

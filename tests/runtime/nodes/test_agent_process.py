@@ -1,4 +1,4 @@
-"""What a killed agent has left running is ended before others take over; what is not its own is left alone."""
+"""Processes that a killed agent has left running end before a failover; processes of others are left alone."""
 
 import json
 import os

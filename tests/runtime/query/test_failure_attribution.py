@@ -1,4 +1,4 @@
-"""Who is blamed for a failed query: the operator whose code it was, with its line, and nobody for anything else."""
+"""Attribution of a failed query to the operator whose code failed, with its line, and to none for other failures."""
 
 import traceback
 from pathlib import Path

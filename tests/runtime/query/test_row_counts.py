@@ -1,4 +1,4 @@
-"""Numbers of rows that nobody has to count: what a report is completed with."""
+"""Row counts that need no counting, added to Spark's reports."""
 
 from rheostat.runtime.query.progress_report import read_batch
 from rheostat.runtime.query.row_counts import READ, RowCounts

@@ -1,4 +1,4 @@
-"""What an operator may call that is not in its own module."""
+"""Functions that an operator may call outside its own module."""
 
 from collections.abc import Iterator
 

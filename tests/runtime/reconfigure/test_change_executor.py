@@ -1,4 +1,4 @@
-"""Which instances have to have read the same before they are replaced."""
+"""Instances that must have read the same rows before they are replaced."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Which checkpoint a new instance begins with, and how far its source was read."""
+"""Checkpoint with which a new instance starts, and the position of its source."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What is mended in Spark's own process: files without processes, and descriptors that are given back."""
+"""Patches of Spark's process: files created without processes, and descriptors that are closed."""
 
 import stat
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a node leaves behind in Spark's process does not grow with the queries it has run."""
+"""Remains of queries in Spark's process do not grow with the number of queries run."""
 
 import gc
 import time

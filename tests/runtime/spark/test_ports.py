@@ -1,4 +1,4 @@
-"""Spark asks nobody for a token: a Spark that is one process can be reached from this machine alone."""
+"""Spark requires no token: a Spark that is one process can be reached from this machine alone."""
 
 from contextlib import suppress
 from ipaddress import IPv6Address, ip_address

@@ -1,4 +1,4 @@
-"""What a node's Spark is started with: lean settings, what the user says instead, and what executors need to know."""
+"""Settings of a node's Spark: lean defaults, the user's overrides, and those of executors."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What sources bring: curves, days, recordings, and files that are not what they should be."""
+"""Workloads of sources: curves, days, recordings, and invalid files."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is filtered out is never part of the optimum, however tight the limit is above it."""
+"""Filtered multisets are never part of the optimum, however tight the limit is above it."""
 
 from dataclasses import replace
 from math import inf

@@ -1,4 +1,4 @@
-"""What the exact sink has received, from whichever instances ran it."""
+"""Rows received by the exact sink, from all instances that ran it."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""A query that has never had a batch waits for its first rows, as long as nobody minds."""
+"""A query without any batch so far waits for its first rows, but not for ever and not while it should pause."""
 
 import json
 
