@@ -74,6 +74,11 @@ PROOFS: Mapping[str, Proof] = {
         25,
         "-m pytest -v -m acceptance tests/experiments/test_smoke.py",
     ),
+    "installs": Proof(
+        "the wheel in a new environment, with a new project that runs",
+        4,
+        "-m pytest -v -m acceptance tests/install/test_new_environment.py",
+    ),
 }
 
 

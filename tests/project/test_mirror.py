@@ -11,6 +11,7 @@ BESIDE = {
     "docs": "README and the pages under docs/",
     "examples": "the applications under examples/",
     "experiments": "the commands under experiments/ and benchmarks/",
+    "install": "the wheel, installed as a user does",
     "project": "what holds of the project as a whole: names, order of rooms, commits",
 }
 """Folders of tests that mirror no room, with what they test."""

@@ -9,7 +9,7 @@ import pytest
 
 import rheostat
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 APPLICATIONS = sorted(
     path
     for example in ("word_count", "tag_and_count", "frequent_patterns", "orders")
