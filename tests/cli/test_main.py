@@ -1,16 +1,19 @@
 """Rules for every command: help, version, exit codes, and the form of error messages."""
 
 import importlib
+import logging
 import os
 import subprocess
 import sys
 
 import pytest
+import typer.main
 
 from rheostat import __version__
 from rheostat.cli.commands.models import validate
 from rheostat.cli.main import COMMANDS, module_of
 from rheostat.cli.output import complaints_of
+from rheostat.logs import LogLevel, LogSettings
 
 
 def test_the_version(rheostat):
@@ -86,3 +89,38 @@ def test_a_terminal_that_knows_ascii_alone_gets_an_answer_too():
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert "application" in told.stdout
     assert "Error" not in told.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_answers_in_json_if_asked(name):
+    command = typer.main.get_command(importlib.import_module(module_of(name)).app)
+    (flag,) = [one for one in command.params if "--json" in one.opts]
+    assert flag.is_flag
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_wrong_use_of_any_command_is_told_in_json(rheostat, name):
+    answer = rheostat(name, "--no-such-option", "--json")
+    assert (answer.code, answer.json["ok"]) == (2, False)
+    assert "--no-such-option" in answer.json["mistakes"][0]["what"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["--log-level", "debug", "--log-json", "validate", "clicks.yaml"], id="in front"),
+        pytest.param(["validate", "clicks.yaml", "--log-json", "--log-level=debug"], id="at the end"),
+    ],
+)
+def test_the_log_is_set_anywhere_on_the_line_and_agents_inherit_it(rheostat, monkeypatch, arguments):
+    monkeypatch.setenv("RHEOSTAT_LOG_LEVEL", "error")
+    monkeypatch.setenv("RHEOSTAT_LOG_JSON", "0")
+    assert rheostat(*arguments).code == 0
+    assert LogSettings.from_environment(os.environ) == LogSettings(LogLevel.DEBUG, as_json=True)
+    assert logging.getLogger("rheostat").level == logging.DEBUG
+
+
+def test_an_unknown_level_is_wrong_use(rheostat):
+    answer = rheostat("validate", "clicks.yaml", "--log-level", "loud")
+    assert answer.code == 2
+    assert "debug" in answer.err

@@ -1,8 +1,10 @@
 """The `rheostat` command: which commands there are, and what happens when one of them goes wrong."""
 
 import importlib
+import os
 import sys
 import traceback
+from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import Annotated, Any
 
@@ -13,6 +15,7 @@ from typer.exceptions import TyperException
 from rheostat import __version__
 from rheostat.cli.output import Complaint, ExitCode, answer_json, complaints_of, warn
 from rheostat.errors import InvalidDocument, InvalidModel, RheostatError
+from rheostat.logs import LogLevel, LogSettings, start_logging
 
 SETUP_COMMANDS = {
     "init": "Write a small project that runs: application, answer, test, nodes and run.",
@@ -50,11 +53,33 @@ RUN_COMMANDS = {
 ROOMS = {"setup": SETUP_COMMANDS, "models": MODEL_COMMANDS, "running": RUN_COMMANDS}
 COMMANDS = {name: text for room in ROOMS.values() for name, text in room.items()}
 
+FLAGS = ("--debug", "--log-json")
+"""Options of every command that take no value."""
+
 
 def module_of(command: str) -> str:
     """The module of a command; it has a Typer called `app`."""
     room = next(room for room, commands in ROOMS.items() if command in commands)
     return f"rheostat.cli.commands.{room}.{command.replace('-', '_')}"
+
+
+def common_first(arguments: Sequence[str]) -> list[str]:
+    """The arguments with the options of every command in front.
+
+    >>> common_first(["show", "taxi", "--log-level", "info", "--debug"])
+    ['--log-level', 'info', '--debug', 'show', 'taxi']
+    """
+    common, rest = [], []
+    left = list(arguments)
+    while left:
+        one = left.pop(0)
+        if one in FLAGS or one.startswith("--log-level="):
+            common.append(one)
+        elif one == "--log-level" and left:
+            common += [one, left.pop(0)]
+        else:
+            rest.append(one)
+    return common + rest
 
 
 class LateCommand(TyperCommand):
@@ -79,9 +104,8 @@ class Commands(TyperGroup):
         self.commands = {name: LateCommand(name=name, help=text) for name, text in COMMANDS.items()}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Takes `--debug` wherever it stands: one adds it to the end of a line that went wrong."""
-        debug = ["--debug"] if "--debug" in args else []
-        return super().parse_args(ctx, debug + [argument for argument in args if argument != "--debug"])
+        """Accepts the options of every command anywhere on the line, such as --debug at its end."""
+        return super().parse_args(ctx, common_first(args))
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command. What is wrong is told in lines, or in the JSON that was asked for."""
@@ -132,12 +156,23 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _every_command(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 - printed by its callback
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of what goes wrong.")] = False,
+    debug: Annotated[  # noqa: ARG001 - read by `_complain`
+        bool, typer.Option("--debug", help="Show the traceback of an error.")
+    ] = False,
+    log_level: Annotated[
+        LogLevel | None, typer.Option(help="Log messages of this level and above on standard error; else warning.")
+    ] = None,
+    log_json: Annotated[bool, typer.Option("--log-json", help="Log a JSON object per line.")] = False,
 ) -> None:
-    """What holds for every command; both are looked at elsewhere."""
+    """Starts the log, with settings that agents inherit."""
+    settings = LogSettings.from_environment(os.environ)
+    settings = LogSettings(log_level or settings.level, log_json or settings.as_json)
+    start_logging(settings, sys.stderr)
+    if log_level is not None or log_json:
+        os.environ.update(settings.environment())
 
 
 def main() -> None:

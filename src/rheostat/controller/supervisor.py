@@ -13,10 +13,12 @@ from typing import Protocol
 
 from rheostat.controller.watchdog import Watchdog, WatchedAgent
 from rheostat.errors import NodeUnreachable, RuntimeFault
+from rheostat.logs import room_logger
 from rheostat.model.network.resources import Node as ModelNode
 from rheostat.runtime.nodes.remote_node import RemoteNode
 from rheostat.runtime.reconfigure.runtime import Runtime
 
+LOG = room_logger("controller")
 ATTEMPTS = 3
 """An agent may be killed once or twice while it starts; one that ends every time will not come up."""
 WARM_SECONDS = 180.0
@@ -162,6 +164,7 @@ class AgentSupervisor:
 
     def _call_back(self, agent: Process) -> None:
         """Ends what an agent has left running, and starts the agent again in the background."""
+        LOG.warning("the agent of node %s is gone, and is started again", agent.name)
         agent.bury()
         self._coming[agent.name] = self._threads.submit(self._warm, agent)
 
@@ -175,11 +178,13 @@ class AgentSupervisor:
                 continue  # it was released meanwhile
             try:
                 node = coming.result()
-            except (NodeUnreachable, OSError):
+            except (NodeUnreachable, OSError) as failure:
                 # It does not come back by being started: the others go on running what ran there.
+                LOG.warning("node %s is given up, since its agent cannot be started: %s", name, failure)
                 self._given_up.add(name)
                 continue
             if agent.is_alive:
+                LOG.info("node %s is back", name)
                 runtime.use(node)
             else:
                 self._call_back(agent)

@@ -20,6 +20,7 @@ import uvicorn
 from fastapi import FastAPI
 from pyspark.sql import SparkSession
 
+from rheostat.logs import LogLevel, LogSettings, room_logger, start_logging
 from rheostat.model.documents import read_application
 from rheostat.runtime.agent.agent_api import agent_app
 from rheostat.runtime.agent.host_managers import HostManagers
@@ -33,6 +34,7 @@ from rheostat.runtime.query.schema_discovery import discover_columns
 from rheostat.runtime.spark.session import create_session, has_ended
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
+LOG = room_logger("runtime")
 IDLE_SECONDS = 3.0
 """Who has not been given anything to do by then has time to rehearse."""
 CALM_PERCENT, CALM_PATIENCE_SECONDS = 70.0, 60.0
@@ -47,12 +49,13 @@ with its Spark, and goes on, has not waited."""
 def main() -> None:
     """`python -m rheostat.runtime.agent --node n1 --slots 2 --root DIR [--master local[2]]`."""
     chosen = _arguments()
+    start_logging(LogSettings.from_environment(os.environ, LogLevel.INFO), sys.stderr)
     token = os.environ.pop(TOKEN_VARIABLE, "")
     if len(token) < 16:
         sys.exit(f"{TOKEN_VARIABLE} must hold a token of at least 16 characters")
     claim = claimed(chosen.root, chosen.node)
     if claim is None:
-        sys.stderr.write(f"node {chosen.node} has an agent already\n")
+        LOG.error("node %s has an agent already", chosen.node)
         sys.exit(TAKEN)
     clear_leftovers(chosen.root, chosen.node)
     RunPaths(chosen.root).scratch(chosen.node).mkdir(parents=True)
@@ -99,7 +102,7 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="rheostat node")
+    parser = argparse.ArgumentParser(prog="python -m rheostat.runtime.agent")
     parser.add_argument("--node", required=True)
     parser.add_argument("--slots", type=int, default=1)
     parser.add_argument("--root", type=Path, required=True)
@@ -137,7 +140,7 @@ def _rehearse_when_idle(node: SparkNode, spark: SparkSession, folder: Path, warm
     while node.is_idle and psutil.cpu_percent(1.0) > CALM_PERCENT and time.monotonic() < deadline:
         continue
     if node.is_idle and rehearsed(spark, folder, lambda: not node.is_idle):
-        sys.stderr.write(f"node {node.name} has rehearsed\n")
+        LOG.info("node %s has rehearsed", node.name)
     warm.set()
 
 
@@ -162,7 +165,7 @@ def _end_with_spark(name: str, spark: SparkSession, ending: threading.Event) -> 
 
 
 def _end_at_once(why: str) -> None:
-    sys.stderr.write(f"{why}\n")
+    LOG.error(why)
     sys.stderr.flush()
     os._exit(SPARK_GONE)
 

@@ -6,7 +6,6 @@ on the move.
 """
 
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 
 from rheostat.app import App, operator
+from rheostat.logs import room_logger
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
@@ -88,7 +88,7 @@ def rehearsed(spark: SparkSession, folder: Path, is_wanted: Callable[[], bool] =
         return False
     except Exception as failure:
         # Whatever it is, the node is as able as before; or it is just being ended.
-        sys.stderr.write(f"the rehearsal failed, which does no harm: {failure}\n")
+        room_logger("runtime").warning("the rehearsal failed, which does no harm: %s", failure)
         return False
     return True
 

@@ -10,18 +10,19 @@ There is no setting for either. The few lines of Java beside this file are compi
 Spark uses for the code that it generates: no Java compiler has to be installed.
 """
 
-import logging
 from importlib.resources import files
 from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
+from rheostat.logs import room_logger
+
 PATCHES = ("DirectFiles", "ForgottenSelectors")
 """Patch classes beside this file, each applied to Hadoop's configuration."""
 _DONE = "rheostat.mended"
 
-_log = logging.getLogger(__name__)
+_log = room_logger("runtime")
 
 
 def apply_patches(spark: SparkSession) -> tuple[str, ...]:
