@@ -23,6 +23,7 @@ from rheostat.controller.controller_client import held
 from rheostat.controller.node_provider import LocalProvider
 from rheostat.controller.supervisor import AgentSupervisor
 from rheostat.errors import NodeUnreachable, RuntimeFault, SparkGone
+from rheostat.logs import room_logger
 from rheostat.model.documents import write
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
@@ -47,6 +48,8 @@ from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal, SqliteJournalReader
 from rheostat.runtime.spark.session import create_session, end_session, has_ended
 from rheostat.runtime.spark.spark_settings import SparkSettings
+
+LOG = room_logger("controller")
 
 ATTEMPTS = 3
 """So many nodes may die while an application is launched."""
@@ -100,6 +103,7 @@ def opened(launch: Launch) -> Iterator[Opened]:
         launch = replace(launch, infrastructure=recorded_infrastructure(launch.directory, launch.infrastructure))
         check_known(launch)
         with closing(SqliteJournal(RunPaths(launch.directory).journal)) as journal:
+            LOG.info("run %s is owned under term %d", launch.directory, journal.term)
             dismiss_strays(launch)
             form = _embedded if launch.form is NodeForm.EMBEDDED else _processes
             with form(launch, journal) as found:

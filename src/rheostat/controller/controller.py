@@ -28,12 +28,15 @@ from rheostat.controller.recorder import RecordingFile
 from rheostat.controller.remote_managers import RemoteManagers
 from rheostat.controller.run_status import RunStatus, StatusView
 from rheostat.errors import JournalFenced, RheostatError, RuntimeFault
+from rheostat.logs import room_logger
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.model.network.resources import Infrastructure
 from rheostat.model.quality.capacity_use import used_capacity
 from rheostat.runtime.plan.instance_spec import InstanceStatus
+
+LOG = room_logger("controller")
 
 QUIET_SECONDS = 5.0
 """A source that has brought nothing for this long is taken to have ended."""
@@ -181,6 +184,7 @@ class Controller:
             effect = self.runtime.deploy(wanted)
         except RheostatError as failure:
             effect = RolledBack(str(failure))
+        LOG.info("change %s: %s", what, effect)
         if not isinstance(effect, Refused):
             self._changes.append({"at": _clock(), "what": what, **effect_document(effect)})
         if isinstance(effect, Done):
@@ -193,7 +197,9 @@ class Controller:
         """One round: restarts failed instances, and measures. Ends if another controller has taken the run over."""
         journal = self.runtime.journal
         if (newest := journal.newest_term()) != journal.term:
-            self._seen = replace(self._seen, failures=[str(JournalFenced(journal.term, newest))])
+            lost = str(JournalFenced(journal.term, newest))
+            LOG.error("%s", lost)
+            self._seen = replace(self._seen, failures=[lost])
             self.stop()
             return
         statuses = self._heal()

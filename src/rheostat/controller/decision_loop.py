@@ -14,7 +14,10 @@ from rheostat.control.managers.operator_manager import MEMORY
 from rheostat.control.setup.factory import Control
 from rheostat.controller.recovery import finish_decisions, finish_node_decisions, recall
 from rheostat.errors import JournalFenced
+from rheostat.logs import room_logger
 from rheostat.model.graph.deployment import Deployment
+
+LOG = room_logger("controller")
 
 PAUSED, RESUMED = "control paused", "control resumed"
 STORIES_SHOWN = 6
@@ -67,18 +70,21 @@ class DecisionLoop:
         if not self._paused.is_set():
             self._paused.set()
             self._journal.append(Entry(PAUSED, self._clock.now_seconds(), {}))
+            LOG.info("control is paused")
 
     def resume(self) -> None:
         """Lets the managers decide again."""
         if self._paused.is_set():
             self._paused.clear()
             self._journal.append(Entry(RESUMED, self._clock.now_seconds(), {}))
+            LOG.info("control is resumed")
 
     def stories(self) -> list[dict[str, Any]]:
         """The last decisions in words, oldest first."""
         return list(self._journal.stories)
 
     def _tell(self, by: str, now_seconds: float, what: str) -> None:
+        LOG.warning("a step of the %s failed: %s", by, what)
         # The controller ends the run at its next look if another one has taken it over.
         with suppress(JournalFenced):
             self._journal.append(Entry(TROUBLE, now_seconds, {"by": by, "what": what}))

@@ -10,10 +10,13 @@ from dataclasses import replace
 from threading import Lock
 
 from rheostat.errors import RuntimeFault
+from rheostat.logs import room_logger
 from rheostat.model.graph.flow_order import did_you_mean
 from rheostat.model.network.resources import Node as ModelNode
 from rheostat.runtime.nodes.node_port import NodePort
 from rheostat.runtime.reconfigure.runtime import Runtime
+
+LOG = room_logger("controller")
 
 BringUp = Callable[[ModelNode], NodePort]
 """Starts a node and waits until it answers."""
@@ -54,7 +57,7 @@ class LocalProvider:
         with self._lock:
             known = self._runtime.blueprint.infrastructure.index
             if len(known) + len(self._coming) >= self._most:
-                raise ValueError(f"there are {len(known) + len(self._coming)} nodes already, and may be {self._most}")
+                raise ValueError(f"node limit reached ({len(known) + len(self._coming)} of {self._most})")
             self._started += 1
             while (name := f"{kind}-{self._started}") in known:
                 self._started += 1
@@ -75,6 +78,7 @@ class LocalProvider:
         # Refused by the runtime if anything is there; only then may its process end.
         self._runtime.leave(node)
         self._take_down(node)
+        LOG.info("node %s was released", node)
 
     def close(self) -> None:
         """Waits for what is on its way, so that nothing is left behind."""
@@ -88,8 +92,10 @@ class LocalProvider:
             node = self._bring_up(described)
             if name not in self._cancelled:
                 self._runtime.join(described, node)
+                LOG.info("node %s has joined", name)
         except (RuntimeFault, ValueError, OSError) as failure:
             self._failures[name] = str(failure)
+            LOG.warning("node %s did not come up: %s", name, failure)
             failed = True
         # Counted as coming until it is there: there are never more than may be, and it is never unknown to `stop`.
         with self._lock:

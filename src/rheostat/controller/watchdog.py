@@ -10,6 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
 from typing import Protocol
 
+from rheostat.logs import room_logger
+
+LOG = room_logger("controller")
+
 ROUND_SECONDS = 1.0
 PATIENCE_SECONDS = 5.0
 """So long each of its answers may take."""
@@ -45,7 +49,7 @@ class Watchdog:
         self._agents, self._round_seconds, self._patience_seconds = agents, round_seconds, patience_seconds
         self._silences: Counter[str] = Counter()
         self._ending = Event()
-        self._thread = Thread(target=self._keep, name="vigil", daemon=True)
+        self._thread = Thread(target=self._keep, name="watchdog", daemon=True)
 
     def start(self) -> None:
         """Starts the watchdog."""
@@ -60,13 +64,15 @@ class Watchdog:
         agents = list(self._agents())
         if not agents:
             return
-        with ThreadPoolExecutor(len(agents), "vigil") as threads:
+        with ThreadPoolExecutor(len(agents), "watchdog") as threads:
             silent = list(threads.map(lambda agent: agent.is_silent(self._patience_seconds), agents))
         for agent, is_silent in zip(agents, silent, strict=True):
             self._silences[agent.name] = self._silences[agent.name] + 1 if is_silent else 0
             if self._silences[agent.name] >= SILENCES and not self._ending.is_set():
                 del self._silences[agent.name]
-                agent.put_down(f"it left {SILENCES} questions in a row open, {self._patience_seconds:g} s each")
+                why = f"it left {SILENCES} questions in a row open, {self._patience_seconds:g} s each"
+                LOG.warning("agent of node %s is killed: %s", agent.name, why)
+                agent.put_down(why)
 
     def _keep(self) -> None:
         while not self._ending.wait(self._round_seconds):

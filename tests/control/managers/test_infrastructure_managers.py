@@ -111,7 +111,7 @@ def test_what_the_provider_has_no_more_of_is_refused_with_its_reason():
 
     def limited(kind, region):
         if len(asked) == 2:
-            raise ValueError("there are 5 nodes already, and may be 5")
+            raise ValueError("node limit reached (5 of 5)")
         asked.append(start(kind, region))
         return asked[-1]
 
@@ -121,7 +121,7 @@ def test_what_the_provider_has_no_more_of_is_refused_with_its_reason():
     assert [node.name for node in world.coming] == asked == list(town.region.requested)
     assert world.entries("nodes")[0]["started"] == asked
     assert town.told()[0]["refused"] == "start 3 small"
-    assert town.told()[0]["reason"] == "there are 5 nodes already, and may be 5"
+    assert town.told()[0]["reason"] == "node limit reached (5 of 5)"
 
 
 def test_empty_nodes_beyond_the_target_are_stopped():
