@@ -31,9 +31,9 @@ class Mistake:
     where: tuple[str | int, ...]
     """Path inside the description, such as ("operators", 2, "key")."""
     what: str
-    """What is wrong, in words."""
+    """The mistake, in words."""
     remedy: str = ""
-    """What to write instead."""
+    """Text to write instead."""
 
     def __str__(self) -> str:
         place = ".".join(str(part) for part in self.where) or "document"
@@ -49,9 +49,9 @@ class Located:
     line: int
     """Line number, counted from 1."""
     what: str
-    """What is wrong, in words."""
+    """The mistake, in words."""
     remedy: str = ""
-    """What to write instead."""
+    """Text to write instead."""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.what}" + (f"; {self.remedy}" if self.remedy else "")

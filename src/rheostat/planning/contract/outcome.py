@@ -54,7 +54,7 @@ class Outcome:
     """Proven limit that no deployment can beat; None if nothing is known."""
     effort: Effort = Effort()
     conflict: tuple[str, ...] = ()
-    """If infeasible: constraints that cannot hold together, in words."""
+    """Constraints that cannot hold together, in words; empty unless infeasible."""
 
     @property
     def gap(self) -> float:
