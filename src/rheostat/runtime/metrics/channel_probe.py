@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rheostat.runtime.channels.observe.consumed import consumed
-from rheostat.runtime.channels.observe.manifest_tail import UnorderedTail
+from rheostat.runtime.channels.observe.manifest_tail import ManifestTail
 from rheostat.runtime.channels.port.backlog import Backlog, backlog_of
 from rheostat.runtime.channels.port.channel import Channel, ChannelLog, Place
 from rheostat.runtime.channels.port.floors import Committed, finished_before
@@ -53,7 +53,7 @@ class ChannelProbe:
     _logs: dict[str, ChannelLog] = field(default_factory=dict)
     _offsets: dict[str, Committed] = field(default_factory=dict)
     _done: dict[tuple[str, str], Place] = field(default_factory=dict)
-    _tails: dict[str, UnorderedTail] = field(default_factory=dict)
+    _tails: dict[str, ManifestTail] = field(default_factory=dict)
 
     def look(self, channels: Iterable[Channel]) -> None:
         """Begins a period: what all consumers are done with now. What they were done with before is forgotten."""
@@ -87,7 +87,7 @@ class ChannelProbe:
 
     def results(self, channel: Channel, since_ms: float) -> ResponseTimes:
         """Response times of what a results sink has received since the last period."""
-        tail = self._tails.setdefault(channel.address, UnorderedTail(channel.log()))
+        tail = self._tails.setdefault(channel.address, ManifestTail(channel.log()))
         return ResponseTimes.merged(
             ResponseTimes.of(manifest.ingest, manifest.published_ms) for manifest in tail.fresh(since_ms)
         )

@@ -3,7 +3,7 @@
 from tests.runtime.channels.world import Row, channel_at, opened, publish
 
 from rheostat.runtime.channels.observe.consumed import consumed
-from rheostat.runtime.channels.observe.manifest_tail import UnorderedTail
+from rheostat.runtime.channels.observe.manifest_tail import ManifestTail
 from rheostat.runtime.channels.reader.advance import advance
 from rheostat.runtime.channels.records.offset import Offset
 
@@ -24,7 +24,7 @@ def test_results_are_followed_once_from_now_on(tmp_path):
     first = opened(channel, "p")
     for number in range(5):
         publish(channel, first, number, [Row("p", number, 0)], now_ms=10 * number)
-    tail = UnorderedTail(channel.log())
+    tail = ManifestTail(channel.log())
     assert [m.batch for m in tail.fresh(since_ms=25)] == [3, 4]
     assert tail.fresh(since_ms=25) == []
     publish(channel, first, 5, [Row("p", 5, 0)], now_ms=50)
@@ -37,7 +37,7 @@ def test_who_follows_a_channel_goes_on_where_it_was_cleaned_away(tmp_path):
     """It was read and cleaned faster than anybody looked: a look that waits for what is gone would wait for ever."""
     channel = channel_at(tmp_path)
     channel.consumers.subscribe("count")
-    first, tail = opened(channel, "p"), UnorderedTail(channel.log())
+    first, tail = opened(channel, "p"), ManifestTail(channel.log())
     publish(channel, first, 0, [Row("p", 0, 0)], now_ms=10)
     assert [m.batch for m in tail.fresh(since_ms=0)] == [0]
     for number in range(1, 6):

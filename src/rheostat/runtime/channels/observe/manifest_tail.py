@@ -8,7 +8,7 @@ from rheostat.runtime.channels.records.manifest import Manifest, ManifestKind
 
 
 @dataclass(slots=True)
-class UnorderedTail:
+class ManifestTail:
     """Follows a channel without reading it in order: gives what was published since the last time."""
 
     log: ChannelLog

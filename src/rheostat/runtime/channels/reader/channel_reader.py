@@ -15,7 +15,7 @@ from rheostat.runtime.channels.port.channel import Channel, ChannelLog, Manifest
 from rheostat.runtime.channels.port.places import has_rows, log_ends
 from rheostat.runtime.channels.reader.advance import advance
 from rheostat.runtime.channels.reader.batch_plan import partitions
-from rheostat.runtime.channels.reader.emulated_links import Delayed, EmulatedLink
+from rheostat.runtime.channels.reader.emulated_links import DelayedLog, EmulatedLink
 from rheostat.runtime.channels.reader.periodic_cleaner import PeriodicCleaner
 from rheostat.runtime.channels.records.channel_errors import WrongGroups
 from rheostat.runtime.channels.records.key_groups import Groups, format_groups
@@ -71,7 +71,7 @@ class ChannelReader:
     def __init__(self, reading: ReadSettings) -> None:
         self._reading, self._spec = reading, reading.channel.spec
         self._log = reading.channel.log()
-        self._delayed = Delayed(self._log, reading.links, reading.groups) if reading.links else None
+        self._delayed = DelayedLog(self._log, reading.links, reading.groups) if reading.links else None
         self._outlets = [(outlet.channel.log(), outlet) for outlet in reading.outlets]
         self._beside = [channel.log() for channel in reading.beside]
         self._done: Offset | None = None

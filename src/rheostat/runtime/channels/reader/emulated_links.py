@@ -38,7 +38,7 @@ def node_of(name: str) -> str:
 
 
 @dataclass
-class Delayed:
+class DelayedLog:
     """A log seen through links. Time is given: call `at` before reading."""
 
     log: ManifestLog
@@ -57,7 +57,7 @@ class Delayed:
         """Description of the channel."""
         return self.log.spec
 
-    def at(self, now_ms: float, start: Offset) -> "Delayed":
+    def at(self, now_ms: float, start: Offset) -> "DelayedLog":
         """The log as seen at this time by a reader that has come to `start`: what it has seen has arrived."""
         self._now_ms = now_ms
         for cohort in start.cohorts:
