@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rheostat.runtime.channels.port.backlog import must_wait, subscription_backlog
 from rheostat.runtime.channels.port.channel import Channel, EpochClaim
@@ -37,7 +37,10 @@ class ChannelEnds:
         epoch = Epoch(newest + 1, newest > instance.epochs_before, self._term)
         claim = EpochClaim(instance.producer, epoch.number, epoch.term, epoch.continues, frontier)
         for channel in self._outputs(instance):
-            channel.producers.open(claim, _now_ms())
+            # A controller that died here may have opened an epoch in one channel and not in the next one.
+            behind = last_epoch(channel.log(), instance.producer) or 0
+            for number in range(behind + 1, epoch.number + 1):
+                channel.producers.open(replace(claim, epoch=number), _now_ms())
         return epoch
 
     def last_epoch(self, instance: Instance) -> int:
