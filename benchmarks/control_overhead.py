@@ -135,7 +135,7 @@ def _measured(pairs: range, seconds: float, warm_up: float) -> tuple[list[Time],
             known = typical(_shares(times, batches))
             _tell(f"{measured + 2} pairs of {pairs.start} to {pairs.stop - 1}, known to {known.doubt:.1%}")
         controller.stop()
-        controller.settle()
+        controller.finish()
     spark.stop()
     return times, batches
 

@@ -110,7 +110,7 @@ def perform(stage: Stage, root: Path, opening: Opening, piece: Piece, watch: Wat
                 raise RuntimeError(f"{piece.name}: queries have failed for good: {failures}")
         finally:
             controller.stop()
-            controller.settle()
+            controller.finish()
         rows = runtime.results(stage.sink).to_pylist()
         told, entries = stories(runtime.journal), [entry for _, entry in runtime.journal.read()]
     lost, duplicated = stage.differences(rows)

@@ -141,9 +141,9 @@ def test_what_a_manager_asks_for_is_granted_and_settles_on_all_nodes(place):
 def test_a_request_is_answered_once(place):
     place.posts.step(0.0)
     place.agents_step(30.0)
-    asked = place.posts.taken()
+    asked = place.posts.take_all()
     assert [request.change.operator for request in asked] == ["count"]
-    assert place.posts.taken() == [], "it was answered with the next message"
+    assert place.posts.take_all() == [], "it was answered with the next message"
 
 
 def test_every_proposal_is_journaled_once_however_often_it_is_told(place):
@@ -189,7 +189,7 @@ def test_the_old_manager_of_an_operator_is_not_heard(place):
     place.posts.exchange()
     place.agents["n3"].outpost.take(Orders(("count",)))
     place.agents["n3"].outpost.step(30.0)
-    asked = place.posts.taken()
+    asked = place.posts.take_all()
     assert len(asked) == 1
 
 
@@ -205,7 +205,7 @@ def test_one_that_is_silent_does_not_hold_up_the_others(place):
     place.posts.step(0.0)
     assert place.homes() == {"split": "n1", "count": "n2"}
     place.agents_step(30.0)
-    assert place.posts.taken()
+    assert place.posts.take_all()
 
 
 def test_paused_nobody_looks(place):

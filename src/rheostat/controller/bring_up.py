@@ -285,7 +285,7 @@ def _columns(nodes: Mapping[str, RemoteNode], application: Application) -> dict[
     raise silences[0]
 
 
-def launched(found: Opened, deployment: Deployment) -> None:
+def start_application(found: Opened, deployment: Deployment) -> None:
     """Launches what was opened; if a node dies meanwhile it is done again, on the others."""
     for _ in range(ATTEMPTS):
         try:

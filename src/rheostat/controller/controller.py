@@ -131,7 +131,7 @@ class Controller:
         """Waits so long, or until it is asked to end."""
         self._stopping.wait(seconds)
 
-    def settle(self) -> None:
+    def finish(self) -> None:
         """Waits for the managers and for a change that is under way, and saves what was learned."""
         if self._steering is not None:
             self._steering.stop()
@@ -169,11 +169,11 @@ class Controller:
             return Refused(("another change is under way",))
         try:
             with self._turn:
-                return self._changed(wanted, before)
+                return self._carry_out(wanted, before)
         finally:
             self._changing.release()
 
-    def _changed(self, wanted: Deployment, before: Deployment | None) -> Effect:
+    def _carry_out(self, wanted: Deployment, before: Deployment | None) -> Effect:
         current = self.runtime.deployment()
         if before is not None and before != current:
             return Refused(("the deployment has been changed meanwhile: look at rheostat status and ask again",))

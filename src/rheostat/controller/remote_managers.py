@@ -72,13 +72,13 @@ class RemoteManagers:
         """Puts a request of a manager in this process."""
         self._local.put(sender, request)
 
-    def taken(self) -> list[Request]:
+    def take_all(self) -> list[Request]:
         """Everything that is asked for now, here and on the nodes, by sender; it will be answered."""
         self.exchange()
         standing = [one for post in self._posts.values() for one in post.standing]
         standing.sort(key=lambda one: one.sender)
         self._answers = {one.sender: one.number for one in standing}
-        return [*self._local.taken(), *(one.request for one in standing)]
+        return [*self._local.take_all(), *(one.request for one in standing)]
 
     def step(self, now_seconds: float) -> None:  # noqa: ARG002 - the protocol of loops
         """A change that was under way is over: managers may look again."""

@@ -81,12 +81,12 @@ class AgentSupervisor:
         When a run is taken up whose controller has died, those that it has left running go on at once; the others are
         `absent`, and come back like any whose agent has died.
         """
-        agents = [self._made(node) for node in nodes]
+        agents = [self._add(node) for node in nodes]
         left = [agent for agent in agents if taking_up and agent.is_up]
         with ThreadPoolExecutor(max(1, len(agents))) as threads:
             # One of them may die while it is asked: it is not awaited either, as long as there is another.
             answered = [node for node in threads.map(lambda agent: agent.adopt(), left) if node is not None]
-            found = {node.name: node for node in answered or threads.map(self._found, agents)}
+            found = {node.name: node for node in answered or threads.map(self._adopt_or_start, agents)}
         for agent in agents:
             if agent.name not in found:
                 self._call_back(agent)
@@ -102,9 +102,9 @@ class AgentSupervisor:
 
     def start(self, node: ModelNode) -> RemoteNode:
         """Starts one, and waits until it answers."""
-        return self._made(node).start()
+        return self._add(node).start()
 
-    def _made(self, node: ModelNode) -> Process:
+    def _add(self, node: ModelNode) -> Process:
         agent = self._make(node)
         with self._lock:
             # A new mapping: `revive` may be going through the old one.
@@ -191,7 +191,7 @@ class AgentSupervisor:
 
     def _warm(self, agent: Process) -> RemoteNode:
         """Returns the node once its Spark is warm: its instances would stand still for as long on a cold one."""
-        node = self._found(agent)
+        node = self._adopt_or_start(agent)
         deadline = time.monotonic() + WARM_SECONDS
         while self._is_wanted(agent) and time.monotonic() < deadline and not self._hurry.is_set():
             try:
@@ -202,7 +202,7 @@ class AgentSupervisor:
             self._hurry.wait(LOOK_SECONDS)
         return node
 
-    def _found(self, agent: Process) -> RemoteNode:
+    def _adopt_or_start(self, agent: Process) -> RemoteNode:
         """The one that is there, or a new one."""
         if (node := agent.adopt()) is not None:
             return node

@@ -153,7 +153,7 @@ class TestPausing:
         assert here("pause-control").out.strip() == "control is paused"
         assert here("status", "--json").json["control"]["paused"] is True
         assert here("resume-control", "--json").json["paused"] is False
-        running.controller.settle()
+        running.controller.finish()
 
     @pytest.mark.usefixtures("running")
     def test_a_change_by_hand_is_part_of_the_history(self, here):

@@ -31,7 +31,7 @@ def test_an_overloaded_operator_asks_for_a_replica_on_the_least_used_node():
     world = StillWorld(work={"count": 0.8}, cpu={"n4": 0.1})
     manager, inbox = managed(world)
     manager.step(0.0)
-    (request,) = inbox.taken()
+    (request,) = inbox.take_all()
     assert request.kind is ChangeKind.SCALE_OUT
     assert request.change.added == {"n4": 1}
     assert request.by == "operator manager of count"
@@ -42,7 +42,7 @@ def test_an_idle_one_asks_for_one_less():
     deployed = Deployment.of({"source": {"n0": 1}, "split": {"n1": 1}, "count": {"n2": 1, "n3": 1}})
     manager, inbox = managed(StillWorld(deployed, work={"count": 0.2}))
     manager.step(0.0)
-    (request,) = inbox.taken()
+    (request,) = inbox.take_all()
     assert request.kind is ChangeKind.SCALE_IN
     assert len(request.change.after) == 1
 
@@ -51,7 +51,7 @@ def test_without_samples_it_holds_and_says_so():
     world = StillWorld(work={})
     manager, inbox = managed(world)
     manager.step(0.0)
-    assert inbox.taken() == []
+    assert inbox.take_all() == []
     told = list(explained(world.journal, holding=True))
     assert "operator manager of count holds 1 replicas: the utilization is not known." in told[0]
     assert "No utilization sample yet." in told[0]
@@ -61,11 +61,11 @@ def test_stale_samples_are_none():
     world = StillWorld(work={"count": 0.9})
     manager, inbox = managed(world)
     manager.step(0.0)
-    assert inbox.taken()
+    assert inbox.take_all()
     world.work = {}
     world.clock.wait_until(60)
     manager.step(60.0)
-    assert inbox.taken() == []
+    assert inbox.take_all() == []
     stale = world.entries("proposal")[1]
     assert stale["proposal"]["reason"] == "the utilization is not known"
     assert stale["silences"]["utilization"] == 60.0
@@ -78,7 +78,7 @@ def test_a_request_that_is_no_longer_wanted_is_withdrawn():
     world.work = {"count": 0.5}
     world.clock.wait_until(31)
     manager.step(31.0)
-    assert inbox.taken() == []
+    assert inbox.take_all() == []
 
 
 def test_while_a_change_settles_nothing_is_proposed():
@@ -86,7 +86,7 @@ def test_while_a_change_settles_nothing_is_proposed():
     manager, inbox = managed(world)
     manager.outlook.settle(10.0)
     manager.step(5.0)
-    assert inbox.taken() == []
+    assert inbox.take_all() == []
     assert world.entries("proposal") == []
 
 
@@ -95,7 +95,7 @@ def test_where_nothing_has_room_nothing_is_asked_for():
     world.at = nodes(3, resources=1.0)
     manager, inbox = managed(world)
     manager.step(0.0)
-    assert inbox.taken() == []
+    assert inbox.take_all() == []
     facts = world.entries("proposal")[0]
     assert facts["proposal"]["wanted"] == 2
     assert facts["request"] is None
@@ -107,7 +107,7 @@ def test_a_decision_can_be_read_back_and_asks_for_the_same():
     manager.step(0.0)
     (_, entry), *_ = world.journal.read(kind="proposal")
     again = Proposed.from_facts(json.loads(to_line(entry))["facts"])
-    assert again.request(manager.local) == inbox.taken()[0]
+    assert again.request(manager.local) == inbox.take_all()[0]
 
 
 def test_what_was_learned_is_journaled_as_plain_data_and_a_manager_goes_on_from_it():
@@ -132,7 +132,7 @@ class TestNodeManagers:
         world = StillWorld(cpu={"n2": 0.9, "n4": 0.1})
         managers, inbox = self.managed(world)
         managers.step(0.0)
-        (request,) = inbox.taken()
+        (request,) = inbox.take_all()
         assert request.kind is ChangeKind.MIGRATION
         assert (request.change.removed, request.change.added) == ({"n2": 1}, {"n4": 1})
         assert request.by == "node manager of n2"
@@ -140,7 +140,7 @@ class TestNodeManagers:
     def test_what_is_pinned_stays(self):
         managers, inbox = self.managed(StillWorld(cpu={"n0": 0.99}))
         managers.step(0.0)
-        assert inbox.taken() == []
+        assert inbox.take_all() == []
 
     def test_a_node_that_is_gone_asks_for_nothing_more(self):
         world = StillWorld(cpu={"n2": 0.9})
@@ -148,10 +148,10 @@ class TestNodeManagers:
         managers.step(0.0)
         world.lose("n2")
         managers.step(0.0)
-        assert inbox.taken() == []
+        assert inbox.take_all() == []
 
     def test_while_a_change_settles_nothing_is_asked_for(self):
         managers, inbox = self.managed(StillWorld(cpu={"n2": 0.9}))
         managers.outlook.settle(10.0)
         managers.step(0.0)
-        assert inbox.taken() == []
+        assert inbox.take_all() == []

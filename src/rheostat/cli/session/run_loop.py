@@ -27,7 +27,7 @@ from rheostat.control.history.lessons import teach
 from rheostat.control.knowledge.profile import Profile
 from rheostat.control.loop.clocks import SystemClock
 from rheostat.controller import Controller
-from rheostat.controller.bring_up import Launch, launched, opened, recorded_deployment, recorded_key_groups
+from rheostat.controller.bring_up import Launch, opened, recorded_deployment, recorded_key_groups, start_application
 from rheostat.controller.controller_api import serving
 from rheostat.controller.recorder import RecordingFile
 from rheostat.model.documents import write
@@ -95,7 +95,7 @@ def carry_out(order: Order) -> bool:
         try:
             with opened(order.launch()) as found, heard.ending_behind():
                 _write_documents(order)
-                launched(found, order.at_first)
+                start_application(found, order.at_first)
                 recording = RecordingFile(order.directory, order.wanted.application, order.facts())
                 controller = Controller(found, recording, order.profile)
                 _steer(controller, order)
@@ -152,7 +152,7 @@ def _tend(controller: Controller, order: Order) -> Mapping[str, Any]:
                 controller.stop()
             else:
                 controller.wait(PERIOD_SECONDS)
-        controller.settle()
+        controller.finish()
         return controller.status()
 
 

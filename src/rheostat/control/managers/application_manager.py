@@ -77,15 +77,15 @@ class ApplicationManager:
         """One turn of the loop; whether anything was changed."""
         picture = self.outlook.refresh(now_seconds)
         self.comparison.compare(now_seconds)
-        asked = self.inbox.taken()
+        asked = self.inbox.take_all()
         if self.outlook.settled_at_seconds <= now_seconds:
-            asked += self._proposals(now_seconds)
+            asked += self._propose(now_seconds)
         asked += self.leaving.requests(self.outlook, self.local)
-        decision = self._decided(picture, asked, now_seconds)
+        decision = self._decide(picture, asked, now_seconds)
         self.journal.append(Entry(DECISION, now_seconds, decision.facts()))
-        return self._enacted(decision.change) if decision.granted else False
+        return self._enact(decision.change) if decision.granted else False
 
-    def _decided(self, picture: DeploymentSnapshot, asked: Sequence[Request], now_seconds: float) -> Decision:
+    def _decide(self, picture: DeploymentSnapshot, asked: Sequence[Request], now_seconds: float) -> Decision:
         current, stale = [], []
         for request in asked:
             if picture.replicas.get(request.change.operator) == request.change.before:
@@ -101,7 +101,7 @@ class ApplicationManager:
         granted, self.memory = self.granting.grant(kept, seen, self.memory)
         return Decision.of(self.name, seen, asked, (*stale, *conflicts), granted)
 
-    def _proposals(self, now_seconds: float) -> list[Request]:
+    def _propose(self, now_seconds: float) -> list[Request]:
         """Requests of the policy for the whole application."""
         if self.policy is None:
             return []
@@ -121,7 +121,7 @@ class ApplicationManager:
                 requests.append(request)
         return requests
 
-    def _enacted(self, change: Reconfiguration) -> bool:
+    def _enact(self, change: Reconfiguration) -> bool:
         """Has a change done, and lets it settle if it was."""
         expected = self.comparison.expectation(change)
         effect = self.actuator.apply(change)

@@ -49,7 +49,7 @@ class InfrastructureManager:
             manager.proposal = None
             empty = [node for node in proposal.stop if not self._occupants(node)]
             for node in empty:
-                self._settle(node)
+                self._cancel_request(node)
             self._refuse(manager.carry_out(replace(proposal, stop=tuple(empty), vacate=()), now_seconds), now_seconds)
             for node in proposal.vacate:
                 self._ask(manager, node, now_seconds)
@@ -72,7 +72,7 @@ class InfrastructureManager:
             application.outlook.hidden.add(node)
         for application in self._occupants(node):
             if reason := application.leaving.agree(node, application.outlook):
-                self._settle(node)
+                self._cancel_request(node)
                 self._tell(
                     now_seconds, {"refused": f"vacate {node}", "reason": reason, "application": application.name}
                 )
@@ -84,11 +84,11 @@ class InfrastructureManager:
     def _cancel_late(self, now_seconds: float) -> None:
         for node, since in list(self.asked.items()):
             if self._occupants(node) and self.policy.is_late(since, now_seconds):
-                self._settle(node)
+                self._cancel_request(node)
                 reason = f"not left within {self.policy.vacate_seconds:g} s"
                 self._tell(now_seconds, {"cancelled": node, "reason": reason})
 
-    def _settle(self, node: str) -> None:
+    def _cancel_request(self, node: str) -> None:
         """Cancels the request to leave a node."""
         self.asked.pop(node, None)
         for application in self.applications:

@@ -65,13 +65,13 @@ class RegionManager:
         for node in granted.stop:
             self.provider.stop(node)
             self.leaving.discard(node)
-        started, refused = ([], []) if granted.kind is None else self._started(granted.kind, granted.start, now_seconds)
+        started, refused = ([], []) if granted.kind is None else self._start(granted.kind, granted.start, now_seconds)
         if started or granted.stop:
             facts = {"by": self.name, "started": started, "stopped": list(granted.stop), "reason": granted.reason}
             self.journal.append(Entry(NODES, now_seconds, facts))
         return refused
 
-    def _started(self, kind: str, count: int, now_seconds: float) -> tuple[list[Json], list[RegionRefusal]]:
+    def _start(self, kind: str, count: int, now_seconds: float) -> tuple[list[Json], list[RegionRefusal]]:
         """Names of those that were asked for, and why there are no more of them."""
         capacity = next(int(each.capacity) for each in self.provider.kinds() if each.name == kind)
         names: list[Json] = []

@@ -13,7 +13,7 @@ class Requests(Protocol):
         """Leaves a request, or none: then an earlier one is withdrawn."""
         ...
 
-    def taken(self) -> list[Request]:
+    def take_all(self) -> list[Request]:
         """Everything that is asked for now, by sender."""
         ...
 
@@ -31,7 +31,7 @@ class Inbox:
         else:
             self._requests[sender] = request
 
-    def taken(self) -> list[Request]:
+    def take_all(self) -> list[Request]:
         """All of them, by sender; afterwards it is empty."""
         requests = [self._requests[sender] for sender in sorted(self._requests)]
         self._requests.clear()

@@ -61,7 +61,7 @@ class RequestDesk:
             self._count += 1
             self._standing[sender] = Standing(sender, self._count, request)
 
-    def taken(self) -> list[Request]:
+    def take_all(self) -> list[Request]:
         """All of them, by sender; they go on standing."""
         return [one.request for one in self.standing()]
 

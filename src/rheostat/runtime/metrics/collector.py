@@ -137,7 +137,7 @@ class MetricsCollector:
         self._add_cpu_seconds(period)
         if self._concerns is None:
             self._look_at_results(period, since * 1000)
-        self.symptoms = self._judged(period)
+        self.symptoms = self._find_symptoms(period)
         return period.samples(Counter(name for instance in plan.instances for name in instance.operators))
 
     def _look_at_instances(self, period: _Period, plan: PhysicalPlan, answers: NodeAnswers) -> None:
@@ -154,8 +154,8 @@ class MetricsCollector:
         for instance in instances:
             reached = self._place(instance) in answers.reached
             status = answers.statuses.get(instance.name, InstanceStatus(instance.name, "stopped"))
-            flowed = self._flowed(period, instance, status) if reached else MeasuredRates()
-            waits = self._waits(period, instance)
+            flowed = self._take_reports(period, instance, status) if reached else MeasuredRates()
+            waits = self._take_backlog(period, instance)
             more, lag_seconds = self._behind(instance, flowed, waits)
             arriving = waits.pop("arriving", 0.0)
             for name in instance.operators:
@@ -189,7 +189,7 @@ class MetricsCollector:
         source = flowed.figures.get(instance.head, {})
         return more_to_do(flowed.read_tps, source.get("input_rate", 0.0)), source.get("lag_seconds", 0.0)
 
-    def _flowed(self, period: _Period, instance: Instance, status: InstanceStatus) -> MeasuredRates:
+    def _take_reports(self, period: _Period, instance: Instance, status: InstanceStatus) -> MeasuredRates:
         flow = self._flows[instance.number]
         try:
             reports = self.nodes[self._place(instance)].progress(instance.name, flow.last_batch)
@@ -200,7 +200,7 @@ class MetricsCollector:
         is_idle = status.state == "running" and status.planned == status.committed
         return flow.take(reports, period.now - quiet if is_idle else None)
 
-    def _waits(self, period: _Period, instance: Instance) -> dict[str, float]:
+    def _take_backlog(self, period: _Period, instance: Instance) -> dict[str, float]:
         """Backlog and lag of the head, which alone reads channels, and what arrives if it is behind."""
         rows, lag, arriving = 0, 0.0, 0.0
         streams = self.blueprint.application.inputs[instance.head]
@@ -247,7 +247,7 @@ class MetricsCollector:
         subject = Subject.application(self.blueprint.application.name)
         period.add(subject, ResponseTimes.merged(period.responses).figures())
 
-    def _judged(self, period: _Period) -> tuple[Symptom, ...]:
+    def _find_symptoms(self, period: _Period) -> tuple[Symptom, ...]:
         self._watch.patience = self.settings.patience
         ages = self._node_watch.ages_seconds(period.now)
         silent: Iterable[Symptom] = silent_nodes(ages, period.now, self.settings.silence_seconds)

@@ -139,9 +139,9 @@ class InstanceRates:
             self._since = idle_until
         else:
             self._since = since
-        return self._flowed(fresh, counted, seconds)
+        return self._count(fresh, counted, seconds)
 
-    def _flowed(self, fresh: Sequence[BatchReport], counted: Sequence[BatchReport], seconds: float) -> MeasuredRates:
+    def _count(self, fresh: Sequence[BatchReport], counted: Sequence[BatchReport], seconds: float) -> MeasuredRates:
         received: dict[tuple[str, str], float] = {}
         inputs: dict[str, float] = {}
         emitted: dict[str, float] = {}
