@@ -12,7 +12,7 @@ from experiments.spark.workload import Load, Phase
 from rheostat.runtime.spark.session import create_session
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.alone]
 
 LOW, HIGH, AGAIN = Phase(20, 24), Phase(60, 32), Phase(20, 30)
 LOAD = Load((LOW, HIGH, AGAIN))

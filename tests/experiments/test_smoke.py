@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,10 +14,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("benchmarks", "examples", "experiments")
-ON_SPARK_TEST = "test_it_runs_on_spark"
 PARTS_OF_OTHERS = {"experiments.fault_controller"}
 """Are started by a command, not typed: this one by `experiments.faults`."""
-SECONDS, SPARK_SECONDS = 4.0, 12.0
+SECONDS, SPARK_SECONDS = 4.0, 10.0
 """How long a command is let run; on Spark it takes most of that time until the first row is there."""
 ENDING_SECONDS = 20.0
 """What a command on Spark has time for to remove its files."""
@@ -123,21 +121,10 @@ def test_it_runs(copied, module):
     is_fine(copied, module, PURE[module], SECONDS)
 
 
-@pytest.fixture(scope="module")
-def started(copied, request):
-    """The chosen commands, two at a time: most of their first seconds are a Java machine's, or waits."""
-    chosen = [one.callspec.params["module"] for one in request.session.items if one.originalname == ON_SPARK_TEST]
-    with ThreadPoolExecutor(2) as threads:
-        yield {
-            module: threads.submit(is_fine, copied, module, ON_SPARK[module], SPARK_SECONDS, ENDING_SECONDS)
-            for module in chosen
-        }
-
-
 @pytest.mark.spark
 @pytest.mark.parametrize("module", ON_SPARK)
-def test_it_runs_on_spark(started, module):
-    started[module].result()
+def test_it_runs_on_spark(copied, module):
+    is_fine(copied, module, ON_SPARK[module], SPARK_SECONDS, ENDING_SECONDS)
 
 
 @pytest.mark.spark

@@ -205,6 +205,7 @@ def test_what_a_query_reads_twice_are_not_twice_as_many_rows(spark, tmp_path):
     assert sum(batch.rows("to:parted") or 0 for batch in batches) == 400
 
 
+@pytest.mark.alone
 def test_figures_of_a_known_load(spark, tmp_path):
     nodes = Infrastructure("two", (Node("n1", 8), Node("n2", 8)))
     with embedded(application(), nodes, tmp_path / "run", spark, RuntimeSettings(trigger_ms=100)) as runtime:
@@ -245,6 +246,7 @@ def test_figures_of_a_known_load(spark, tmp_path):
     assert value(Subject.node("n1"), "memory_bytes") > 100e6
 
 
+@pytest.mark.alone
 def test_an_input_that_is_used_twice_is_counted_once(spark, tmp_path):
     app = App("parting")
     app.source("numbers", numbers, rate_tps=RATE_TPS, parameters={"curve": CURVE})
@@ -259,6 +261,7 @@ def test_an_input_that_is_used_twice_is_counted_once(spark, tmp_path):
     assert seen.value(Subject.operator("out"), "input_rate") == pytest.approx(RATE_TPS, rel=0.25)
 
 
+@pytest.mark.alone
 def test_each_operator_of_a_chain_is_charged_for_its_own_code(spark, tmp_path):
     """All run in one query, row by row behind one another; what one waits for another does not count."""
     app = App("charged")
