@@ -12,6 +12,7 @@ from rheostat.controller import Controller
 from rheostat.controller.bring_up import Opened
 from rheostat.controller.controller_api import serving
 from rheostat.controller.controller_client import held
+from rheostat.errors import RuntimeFault
 from rheostat.model.documents import write
 from rheostat.model.graph.application import RESULTS_SINK, Application, Grouping, Kind, Operator, Stream
 from rheostat.model.graph.deployment import Deployment
@@ -46,6 +47,8 @@ class QuietNode:
     running: dict[str, InstanceStatus] = field(default_factory=dict)
     gate: threading.Event | None = None
     """If there is one, whatever is started waits for it: a change that takes its time."""
+    stuck: set[str] = field(default_factory=set)
+    """Instances that cannot be stopped."""
 
     def start(self, spec: InstanceSpec) -> None:
         if self.gate is not None:
@@ -53,6 +56,8 @@ class QuietNode:
         self.running[spec.name] = InstanceStatus(spec.name, "running", resting=True)
 
     def stop(self, instance: str, *, gently: bool = False) -> None:  # noqa: ARG002 - all is gentle here
+        if instance in self.stuck:
+            raise RuntimeFault(f"{instance} does not stop")
         self.running.pop(instance, None)
 
     def settle(self, spec: InstanceSpec) -> None:
