@@ -1,5 +1,5 @@
 """Operators as Structured Streaming queries on Apache Spark, changed while data flows.
 
 Its rooms, from low to high: `spark`, `ends`, `channels`, `plan`, `query`, `checkpoints`, `nodes`, `metrics`,
-`reconfigure`, `agent`; it may use `control`, `app`, `model` and `machine`.
+`reconfigure`, `agent`; it may use `control`, `app`, `model`, `machine` and `logs`.
 """
