@@ -38,7 +38,7 @@ def revenue(orders: DataFrame) -> DataFrame:
 
 
 def application(folder: str = "orders") -> App:
-    """The graph: streams are named by whom they come from."""
+    """The graph: a stream is named by the operator that it comes from."""
     app = App("orders")
     app.source("orders", orders, rate_tps=50, event_time="ts", parameters={"curve": "sine 20 80 60"})
     app.operator(once, reads="orders")

@@ -73,7 +73,7 @@ def test_a_mistake_of_ours_is_not_blamed_on_the_user(rheostat, monkeypatch):
     monkeypatch.setattr(validate, "find_all", fail)
     answer = rheostat("validate", "clicks.yaml")
     assert answer.code == 70
-    assert "mistake in rheostat" in answer.err
+    assert "bug in rheostat" in answer.err
     assert "Traceback" not in answer.err
     assert rheostat("validate", "clicks.yaml", "--json").json["ok"] is False
 

@@ -218,7 +218,7 @@ def test_others_run_what_a_dead_agent_ran_until_its_spark_is_warm_again(tmp_path
     finally:
         end(process)
     assert place.counts() == wanted
-    assert "node n2 is lost" in out
+    assert "node n2 lost; instances failed over" in out
     assert "node n2 is back" in out
     assert said in (place.directory / "nodes" / "n2" / "agent.log").read_text()
     assert place.left_behind() == ([], [])

@@ -21,4 +21,4 @@ def test_the_package_is_the_installed_one(light, tmp_path):
 
 @pytest.mark.spark
 def test_the_first_project_runs_from_the_wheel(light, tmp_path):
-    assert_first_project_runs(light, tmp_path)
+    assert_first_project_runs(light, tmp_path, within_seconds=180)

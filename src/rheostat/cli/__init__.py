@@ -1,4 +1,4 @@
-"""The command line: what a person asks, and how the answer is told.
+"""The command line: commands, their inputs and the form of their answers.
 
 Its rooms, from low to high: `output`, `views`, `pictures`, `inputs`, `session`, `commands`, `main`.
 It may use every layer below it.

@@ -1,4 +1,4 @@
-"""The `rheostat` command: which commands there are, and what happens when one of them goes wrong."""
+"""The `rheostat` command: the list of commands, and the one place where errors are reported."""
 
 import importlib
 import os
@@ -25,29 +25,29 @@ SETUP_COMMANDS = {
 """Commands about this machine and a new project, by name, with the first line of their help."""
 MODEL_COMMANDS = {
     "validate": "Check documents, each by itself and all together.",
-    "show": "Show an application, a network, and who runs where.",
-    "evaluate": "Tell what a deployment is worth, and what changing to it costs.",
-    "plan": "Decide how many replicas every operator has, and where they run.",
+    "show": "Show an application, a network, and a deployment.",
+    "evaluate": "Evaluate a deployment, and the cost of changing to it.",
+    "plan": "Plan the number of replicas of every operator, and their nodes.",
     "compare": "Run several planners on one problem, side by side.",
     "simulate": "Run an application under a control system in virtual time.",
     "compare-policies": "Run many policies on one workload, and compare them with one that knows the future.",
 }
 """Commands that ask the model. They need no Spark."""
 RUN_COMMANDS = {
-    "run": "Run an application, and watch over it until it is stopped.",
-    "calibrate": "Run an application through several loads, and save what that teaches.",
-    "status": "Tell how a running application is doing.",
-    "results": "Show or save what a sink has received.",
+    "run": "Run an application, and supervise it until it is stopped.",
+    "calibrate": "Run an application under several loads, and save the profile of its operators.",
+    "status": "Show the state of a running application.",
+    "results": "Show or save the rows that a sink has received.",
     "scale": "Give operators of a running application more or fewer replicas.",
     "move": "Move an operator of a running application to another node.",
     "deploy": "Change a running application to another deployment.",
-    "pause-control": "Let the managers of a running application decide nothing.",
-    "resume-control": "Let the managers of a running application decide again.",
-    "history": "List what was changed in a run, and what came of it.",
-    "explain": "Tell why something was decided in a run.",
-    "replay": "Take the decisions of a run again, and tell the first difference.",
+    "pause-control": "Pause the managers of a running application.",
+    "resume-control": "Resume the managers of a running application.",
+    "history": "List the changes of a run, and their outcome.",
+    "explain": "Explain the decisions of a run.",
+    "replay": "Decide the journal of a run again, and show the first difference.",
     "report": "Write a run as one HTML page.",
-    "stop": "Stop a running application, so that it can be taken up again.",
+    "stop": "Stop a running application; the next run in its directory resumes it.",
 }
 """Commands that start, steer or read a run."""
 ROOMS = {"setup": SETUP_COMMANDS, "models": MODEL_COMMANDS, "running": RUN_COMMANDS}
@@ -99,7 +99,7 @@ class Commands(TyperGroup):
     """All commands, and the one place where errors become lines and exit codes."""
 
     def __init__(self, **settings: Any) -> None:
-        """Knows names and help of the commands, in the order in which one needs them."""
+        """Registers names and help of the commands, in their order of use."""
         super().__init__(**settings)
         self.commands = {name: LateCommand(name=name, help=text) for name, text in COMMANDS.items()}
 
@@ -108,7 +108,7 @@ class Commands(TyperGroup):
         return super().parse_args(ctx, common_first(args))
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs the command. What is wrong is told in lines, or in the JSON that was asked for."""
+        """Runs the command; reports errors in lines, or in JSON if asked for."""
         as_json = "--json" in ctx.args
         try:
             return super().invoke(ctx)
@@ -124,7 +124,7 @@ class Commands(TyperGroup):
             unsound = isinstance(error, InvalidDocument | InvalidModel)
             raise typer.Exit(ExitCode.NO if unsound else ExitCode.WRONG_USE) from error
         except Exception as error:
-            what = f"this is a mistake in rheostat, not yours: {type(error).__name__}: {error}"
+            what = f"this is a bug in rheostat: {type(error).__name__}: {error}"
             _complain(ctx, error, [Complaint(what, "--debug shows where; please report it")], as_json)
             raise typer.Exit(ExitCode.BUG) from error
 

@@ -1,4 +1,4 @@
-"""How does a command answer? Text for people or one JSON object for programs, complaints, and an exit code.
+"""The form of answers: text or one JSON object, complaints, and an exit code.
 
 JSON has no word for infinity and this program no other use for null than that: where a number is expected, `null`
 stands for infinite (the latency of a saturated operator, a bandwidth without limit). Every object has `ok`, the same
@@ -20,7 +20,7 @@ from rheostat.errors import InvalidDocument, InvalidModel, RheostatError
 
 
 class ExitCode(IntEnum):
-    """What the shell learns."""
+    """The exit codes."""
 
     FINE = 0
     """The answer is yes."""
@@ -29,12 +29,12 @@ class ExitCode(IntEnum):
     WRONG_USE = 2
     """There is no answer: an argument is wrong, or a file is not there."""
     BUG = 70
-    """There is no answer, and it is not the user's fault (EX_SOFTWARE of sysexits.h)."""
+    """There is no answer because of a bug (EX_SOFTWARE of sysexits.h)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """One thing that is wrong, where, and what to do about it."""
+    """One mistake, its place, and its remedy."""
 
     what: str
     remedy: str | None = None
@@ -47,7 +47,7 @@ class Complaint:
 
 
 class WrongUse(RheostatError):
-    """The command was given what it cannot use."""
+    """Arguments that the command cannot use."""
 
     def __init__(self, *complaints: Complaint) -> None:
         super().__init__(*complaints)
@@ -76,7 +76,7 @@ def complaints_of(error: Exception) -> tuple[Complaint, ...]:
 
 
 def page() -> Console:
-    """Where tables go. Without a terminal it is as wide as they need, within reason."""
+    """The console for tables; without a terminal it is 132 columns wide."""
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 132
     # No markup: a name may have brackets in it.
     return Console(highlight=False, markup=False, width=width)

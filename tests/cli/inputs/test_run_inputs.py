@@ -212,9 +212,9 @@ def test_the_view_tells_how_busy_operators_are_and_leaves_out_what_is_not_known(
     assert lines["split"][2:7] == ["2", "n2:2", "40.2", "63%", "15.8"]
     assert lines["out"][2:] == ["1", "n1:1"]
     assert lines["lines"][2:] == ["1", "n1:1", "split", "(40/s,", "7", "waiting)"]
-    assert "node n2 is lost: others run what ran there" in out.getvalue()
-    assert "node n1 is lost" not in out.getvalue()
-    assert "instance" not in out.getvalue()
+    assert "node n2 lost; instances failed over" in out.getvalue()
+    assert "node n1 lost" not in out.getvalue()
+    assert "instance " not in out.getvalue()
 
 
 STALLED = {
@@ -273,7 +273,7 @@ def test_nodes_that_are_lost_and_back_are_told_each_time():
     for lost in ((), ("n2",), ("n2",), (), ("n2",)):
         lines.show({**STATUS, "nodes": nodes(*lost)})
     told = [line[9:] for line in out.getvalue().splitlines() if line[9:].startswith("node ")]
-    assert told == ["node n2 is lost: others run what ran there", "node n2 is back", told[0]]
+    assert told == ["node n2 lost; instances failed over", "node n2 is back", told[0]]
 
 
 def test_masters_and_settings_of_spark_are_for_all_nodes_or_for_one():

@@ -44,11 +44,11 @@ class Steered:
 
     @property
     def sample_seconds(self) -> float:
-        """How often the application is measured."""
+        """Seconds between two measurements."""
         return min(5.0, self.settings.manager_period() / SAMPLES_PER_PERIOD)
 
     def facts(self) -> dict[str, str]:
-        """For the report."""
+        """The facts that the report names."""
         told = {"control": self.settings.kind, "policy": self.settings.policy_name(), "global": self.settings.granting}
         if self.settings.kind in PLANNED and self.planning is not None:
             told = {"control": self.settings.kind, "planner": type(self.planning.planner).__name__}
@@ -144,7 +144,7 @@ def lessons_from(path: Path | None, settings: ControlSettings, application: Appl
 
 
 class PreparationLine(Silent):
-    """Says what is prepared before anything runs."""
+    """Prints what is prepared before anything runs."""
 
     def prepares(self, what: str) -> None:
         """One line."""

@@ -1,4 +1,4 @@
-"""Which documents does the user mean? Files, or names of the reference library, told apart by what they contain."""
+"""Documents named by the user: files, or names of the reference library, told apart by their kind."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What became of all arguments."""
+    """The documents that were found, and complaints about all other arguments."""
 
     documents: tuple[Document, ...]
     invalid: tuple[Complaint, ...]
@@ -80,14 +80,14 @@ def _find(argument: str) -> Document:
 
 
 def _files_near(path: Path) -> list[str]:
-    """Documents in the directory where one is missed."""
+    """Documents in the directory of a missing one."""
     if not path.parent.is_dir():
         return []
     return [str(other) for other in path.parent.iterdir() if other.suffix in (".yaml", ".yml", ".graphml", ".csv")]
 
 
 def _check_kinds(documents: Sequence[Document], wanted: Sequence[str]) -> None:
-    """Refuses what has no place or is there twice; a note on stderr if the order is not the one of the usage."""
+    """Rejects unexpected and repeated kinds; notes on stderr an order that differs from the usage."""
     seen: dict[str, Path] = {}
     for document in documents:
         kind, file = document.kind, str(document.path)
@@ -99,7 +99,7 @@ def _check_kinds(documents: Sequence[Document], wanted: Sequence[str]) -> None:
             raise WrongUse(Complaint(what, f"give one of each: {', '.join(wanted)}", file))
         seen[kind] = document.path
     if list(seen) != [kind for kind in wanted if kind in seen]:
-        warn("note: taken by what they are: " + ", ".join(f"{kind} {path}" for kind, path in seen.items()))
+        warn("note: documents were taken by their kind: " + ", ".join(f"{kind} {path}" for kind, path in seen.items()))
 
 
 def of_type(documents: Iterable[Document], kind: type[Value]) -> Value | None:

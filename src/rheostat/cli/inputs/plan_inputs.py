@@ -1,4 +1,4 @@
-"""What is a planner asked, and which one? From the arguments of `plan`, `compare` and `run`."""
+"""The problem and the planner, from the arguments of `plan`, `compare` and `run`."""
 
 from dataclasses import dataclass
 from math import inf, isfinite
@@ -39,7 +39,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What else decides which deployment is best, and how long may be looked for it."""
+    """Parameters of the problem, and limits of the search."""
 
     downtime: Downtime | None = None
     sync_seconds: float | None = None
@@ -49,7 +49,7 @@ class Numbers:
     gap: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuses what is no number >= 0, by the name of its option."""
+        """Rejects numbers below 0 by the name of their option."""
         options = ("sync_seconds", "hop_ms", "rate", "time_limit", "gap")
         for name in options:
             value = getattr(self, name)
@@ -59,7 +59,7 @@ class Numbers:
 
     @property
     def model(self) -> DowntimeModel:
-        """What a change costs."""
+        """The downtime model of changes."""
         kind = FullRestart if self.downtime is Downtime.FULL_RESTART else PauseAndResume
         return kind() if self.sync_seconds is None else kind(self.sync_seconds)
 
@@ -84,14 +84,14 @@ def problem_of(files: Files, numbers: Numbers) -> Problem:
 
 
 def planner_named(name: str) -> Planner:
-    """A planner of the registry, or what was probably meant."""
+    """A planner of the registry; WrongUse with a suggestion if there is none of this name."""
     if name not in PLANNERS:
         raise WrongUse(Complaint(f"there is no planner {name!r}", did_you_mean(name, PLANNERS)))
     return PLANNERS[name].planner
 
 
 def outcome_of(name: str, problem: Problem, progress: Progress = SILENT) -> Outcome:
-    """A planner's answer; a problem that it was not made for is told as wrong use."""
+    """A planner's answer; WrongUse if the planner does not suit the problem."""
     try:
         return planner_named(name).plan(problem, progress)
     except Unsuited as refusal:
@@ -99,12 +99,12 @@ def outcome_of(name: str, problem: Problem, progress: Progress = SILENT) -> Outc
 
 
 def first_problem(application: Application, infrastructure: Infrastructure, objective: Objective | None) -> Problem:
-    """Where should something run that does not run yet? For the least response time unless something else matters."""
+    """The problem of the first deployment; without an objective the least response time."""
     return normalised(Problem(application, infrastructure, objective or OdpObjective()))
 
 
 def planned_deployment(problem: Problem, name: str) -> Deployment:
-    """Where a planner would run an application at first."""
+    """The first deployment by a planner."""
     with Watching(f"{name} plans", measure_of(problem)) as progress:
         outcome = outcome_of(name, problem, progress)
     if outcome.deployment is None:
@@ -114,5 +114,5 @@ def planned_deployment(problem: Problem, name: str) -> Deployment:
 
 
 def why_none(outcome: Outcome) -> tuple[str, ...]:
-    """Why there is no deployment, at least in one word."""
+    """The reasons for having no deployment; at least the status."""
     return outcome.conflict or (str(outcome.status),)

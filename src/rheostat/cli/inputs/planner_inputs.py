@@ -1,4 +1,4 @@
-"""Which planner decides while an application runs, and by what? From the arguments of `simulate` and its like."""
+"""The planner of a simulated control, from the arguments of `simulate` and `compare-policies`."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ from rheostat.simulation.world.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class PlannerChoice:
-    """What the options say about planning; None where they say nothing."""
+    """The options about planning; None where they are not given."""
 
     planner: str | None = None
     objective: str | None = None
@@ -28,7 +28,7 @@ class PlannerChoice:
     """Time for one plan."""
 
     def planning(self, kinds: Collection[str], scenario: Scenario) -> Planning | None:
-        """What controls of these kinds plan with; None if none of them plans."""
+        """The planning of controls of these kinds; None if none of them plans."""
         planned = sorted(PLANNED.intersection(kinds))
         if not planned:
             self._refuse_without_use()
@@ -61,12 +61,14 @@ class PlannerChoice:
             ("--plan-seconds", self.plan_seconds),
         ):
             if value is not None:
-                raise WrongUse(Complaint(f"{option}: nobody here asks a planner", f"choose {' or '.join(PLANNED)}"))
+                raise WrongUse(
+                    Complaint(f"{option} applies only to s-edrp and s-odp", f"choose {' or '.join(PLANNED)}")
+                )
 
 
 @contextmanager
 def unsuited_told() -> Iterator[None]:
-    """A planner that was not made for what it is asked is wrong use, not a failure."""
+    """Reports a planner that does not suit the problem as wrong use."""
     try:
         yield
     except Unsuited as refusal:

@@ -59,7 +59,7 @@ def checked_run(given: GivenSettings) -> CheckedRun:
 
 
 def complaints_about(given: GivenSettings) -> tuple[Complaint, ...]:
-    """Everything that is wrong with a run's document, as far as it can be told without running the user's code."""
+    """All mistakes of a run's document that show without running the user's code."""
     settings, files = given.settings, files_of(given)
     complaints = list(_contradictions(settings))
     documents: list[Any] = []

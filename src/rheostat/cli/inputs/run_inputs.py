@@ -50,7 +50,7 @@ class RunFiles:
 
 
 def find_wanted(files: RunFiles) -> RunRequest:
-    """All of them, each of them sound and all together, or every complaint."""
+    """The parts of a run, sound each by itself and together; WrongUse with every complaint."""
     make_importable(Path())
     make_importable(files.root)
     options = [argument for argument in (files.deployment, files.objective) if argument is not None]

@@ -1,4 +1,4 @@
-"""What is simulated, and who decides? From the arguments of `simulate` and `compare-policies`."""
+"""The scenario of a simulation, from the arguments of `simulate` and `compare-policies`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ DAYS = "days"
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """How the simulated world behaves, as options say it."""
+    """The behaviour of the simulated world, as the options give it."""
 
     workload: str = DAYS
     between: tuple[float, float] | None = None
@@ -53,7 +53,7 @@ class Conditions:
     hop_ms: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuses what is no number in its range, by the name of its option."""
+        """Rejects numbers out of range by the name of their option."""
         for name, least in (("noise", 0), ("measurement_noise", 0), ("sync_seconds", 0), ("hop_ms", 0)):
             value = getattr(self, name)
             if value is not None and not (isfinite(value) and value >= least):
@@ -65,12 +65,12 @@ class Conditions:
 
     @property
     def seconds(self) -> float:
-        """How long the run is."""
+        """The length of the run."""
         return 3600.0 * self.hours
 
     @property
     def model(self) -> DowntimeModel:
-        """What a change costs."""
+        """The downtime model of changes."""
         kind = FullRestart if self.downtime is Downtime.FULL_RESTART else PauseAndResume
         return kind() if self.sync_seconds is None else kind(self.sync_seconds)
 
@@ -102,7 +102,7 @@ def scenario_of(files: Sequence[str], deployment: str | None, conditions: Condit
 
 
 def workload_of(conditions: Conditions) -> Workload:
-    """City days, a recording, or a curve: whatever the text is."""
+    """The workload that a text names: city days, a recording, or a curve."""
     text, between = conditions.workload, conditions.between
     if text == DAYS:
         low, high = between or (150.0, 500.0)
@@ -129,7 +129,7 @@ def workload_of(conditions: Conditions) -> Workload:
 def with_bounds(
     settings: ControlSettings, scenario: Scenario, objective_ms: float | None, bounds: Sequence[str]
 ) -> ControlSettings:
-    """With R_max,op as they are given; else every operator's share of the objective."""
+    """The settings with R_max,op as given, else with every operator's share of the objective."""
     given = {name: _number("bound", value) for name, value in pairs_of("bound", bounds)}
     shared = {}
     if objective_ms is not None:

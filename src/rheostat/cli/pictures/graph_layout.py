@@ -1,4 +1,4 @@
-"""Where on a picture does everything go? Layers for the graph of operators, distances for the network.
+"""Positions on a picture: layers for the graph of operators, distances for the network.
 
 Pure geometry: names and numbers in, coordinates out, always the same ones for the same input.
 """
@@ -84,7 +84,7 @@ Neighbours = Mapping[Vertex, tuple[list[Vertex], list[Vertex]]]
 
 
 def _neighbours(chains: Sequence[Sequence[Vertex]]) -> Neighbours:
-    """What lies before and behind every vertex."""
+    """The vertices before and behind every vertex."""
     found: dict[Vertex, tuple[list[Vertex], list[Vertex]]] = {}
     for chain in chains:
         for before, after in pairwise(chain):

@@ -1,4 +1,4 @@
-"""Where do nodes go on a map that only delays are known of? Near on the map is near on the network."""
+"""Positions of nodes on a map, from delays alone: near on the map is near on the network."""
 
 import numpy as np
 

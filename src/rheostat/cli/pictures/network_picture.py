@@ -1,4 +1,4 @@
-"""The network as a map: near is fast. With a deployment, who runs where and what flows between."""
+"""The network as a map: near is fast. With a deployment, operators on their nodes and the flows between."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ BENDS = (0.14, -0.14, 0.28, -0.28)
 
 @dataclass(frozen=True)
 class NetworkPicture:
-    """Draws an infrastructure, with what runs on it if something does."""
+    """Draws an infrastructure, with the operators on it if it has a deployment."""
 
     infrastructure: Infrastructure
     placed: Placed | None = None
@@ -85,7 +85,7 @@ class NetworkPicture:
         return np.asarray(clear - (clear - self.boxes[:, [0, 2]]).min(axis=0))
 
     def draw(self, axes: Axes) -> None:
-        """Links, then flows, then nodes, then what runs on them."""
+        """Links, then flows, then nodes, then operators on them."""
         self._draw_links(axes)
         if self.placed is not None:
             sources, targets, loads = link_loads_tps(self.placed)
@@ -163,7 +163,7 @@ class NetworkPicture:
         return not self._inside(place, 0.1).any() and all(abs(x - a) > 0.85 or abs(y - b) > 0.18 for a, b in taken)
 
     def _inside(self, place: Point, margin: float) -> NDArray[np.bool_]:
-        """Which nodes' boxes a place lies in."""
+        """The nodes in whose boxes a place lies."""
         away = self.points - list(place)
         left, right, down, up = self.boxes.T
         across = (away[:, 0] < left + margin) & (-away[:, 0] < right + margin)

@@ -1,4 +1,4 @@
-"""What is drawn, and how is it saved? The whole picture: graph of operators, network, and who runs where.
+"""The whole picture and its file: graph of operators, network, and deployment.
 
 One unit of every axis is an inch, so that text and boxes keep their sizes however large the graph is. The same input
 gives the same bytes.
@@ -36,7 +36,7 @@ MARGIN, HEADER, GAP, EDGE = 0.35, 0.95, 0.5, 0.1
 
 @dataclass(frozen=True, slots=True)
 class PictureSubject:
-    """What a picture shows: any of the three, at least one of the first two."""
+    """The subject of a picture: an application, a network, or both, and a deployment."""
 
     application: Application | None = None
     infrastructure: Infrastructure | None = None
@@ -44,7 +44,7 @@ class PictureSubject:
 
     @property
     def evaluation(self) -> Evaluation | None:
-        """What the deployment is worth, if there is one."""
+        """The evaluation of the deployment, if there is one."""
         placed = self.placed
         return None if placed is None else evaluate(placed)
 

@@ -1,4 +1,4 @@
-"""Where do replicas come from and go to when only their number is asked for? Pure."""
+"""Nodes of added and removed replicas when only their number is given. Pure."""
 
 from collections.abc import Mapping
 from math import inf

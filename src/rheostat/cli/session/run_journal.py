@@ -1,4 +1,4 @@
-"""The journal of a run, for commands that tell about it: while it goes on, or when it is over."""
+"""The journal of a run, for commands that read it while the run goes on or afterwards."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The process of `rheostat run`: brings everything up, tends it in a loop, shows it, and takes it down again."""
+"""The process of `rheostat run`: starts everything, supervises it in a loop, shows it, and stops it."""
 
 import sys
 import time
@@ -60,13 +60,13 @@ class Order:
     until_drained: bool = False
     as_json: bool = False
     aside: bool = False
-    """Whether stdout is for somebody else's answer: then what goes on is told on stderr."""
+    """Whether stdout is for another answer; the run's lines then go to stderr."""
     steered: Steered | None = None
     profile: Profile | None = None
     """What is known from another run; else what was learned in this directory before."""
 
     def launch(self) -> Launch:
-        """What the runtime needs to know."""
+        """The launch for the runtime."""
         groups = self.key_groups or recorded_key_groups(self.directory) or RuntimeSettings().key_groups
         settings = RuntimeSettings(groups, self.trigger_ms)
         wanted = self.wanted
@@ -82,13 +82,13 @@ class Order:
         )
 
     def facts(self) -> dict[str, str]:
-        """What the reader of its report should know."""
+        """The facts that the report names."""
         told = {"control": "none"} if self.steered is None else self.steered.facts()
         return {**told, "nodes": self.form.value}
 
 
 def carry_out(order: Order) -> bool:
-    """Runs until it is told to stop; whether no operator had failed then."""
+    """Runs until the stop; True if no operator had failed by then."""
     _announce(order)
     told: Mapping[str, Any] = {"failures": []}
     with signals() as heard:
@@ -111,7 +111,7 @@ def carry_out(order: Order) -> bool:
 
 
 def _steer(controller: Controller, order: Order) -> None:
-    """Puts the managers on it that were asked for."""
+    """Starts the managers of the control that was given."""
     steered = order.steered
     if steered is not None:
         clock = SystemClock()
@@ -132,13 +132,13 @@ def _announce(order: Order) -> None:
 
 
 def _write_documents(order: Order) -> None:
-    """For the other commands, and for whoever looks into the directory later."""
+    """Writes the documents of the run for the other commands and for later readers."""
     (order.directory / "application.yaml").write_text(write(order.wanted.application), encoding="utf-8")
     (order.directory / "infrastructure.yaml").write_text(write(order.wanted.infrastructure), encoding="utf-8")
 
 
 def _tend(controller: Controller, order: Order) -> Mapping[str, Any]:
-    """The loop; gives the last status."""
+    """Supervises in a loop; returns the last status."""
     began = time.monotonic()
     with _shown(controller, order) as show:
         while True:
@@ -158,7 +158,7 @@ def _tend(controller: Controller, order: Order) -> Mapping[str, Any]:
 
 @contextmanager
 def _shown(controller: Controller, order: Order) -> Iterator[Show]:
-    """A live view on a terminal, else a line now and then: on stderr if stdout is for JSON."""
+    """A live view on a terminal, else lines; on stderr if stdout is for JSON."""
     if sys.stdout.isatty() and not (order.as_json or order.aside):
         with Live(console=page(), auto_refresh=False, transient=False) as live:
             yield lambda status: live.update(run_view(controller.application, status), refresh=True)
@@ -167,7 +167,7 @@ def _shown(controller: Controller, order: Order) -> Iterator[Show]:
 
 
 class Lines:
-    """What is new, line by line."""
+    """Prints what is new, line by line."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -178,7 +178,7 @@ class Lines:
         self._symptoms: dict[tuple[str, str], str] = {}
 
     def show(self, status: Mapping[str, Any]) -> None:
-        """Changes and failures once, a summary every few seconds and whenever the state is another."""
+        """Prints changes and failures once, a summary every few seconds and at every change of state."""
         lost, there = set(lost_nodes(status)), {node["name"] for node in status["nodes"]}
         for name in sorted((lost ^ self._lost) & there):
             self._say(f"{time.strftime('%H:%M:%S')} {lost_line(name) if name in lost else f'node {name} is back'}")

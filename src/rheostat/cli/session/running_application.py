@@ -1,4 +1,4 @@
-"""Which running application does the user mean, and what became of the change they asked for?"""
+"""The running application that the user means, and the outcome of a change."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -39,7 +39,7 @@ def find_running(directory: Path | None) -> RunningApplication:
 
 
 def find_directory(directory: Path | None) -> Path:
-    """Of a run that goes on or is over: the one that is named, else the only one below `.rheostat/`."""
+    """The directory of a run, running or not: the one given, else the only one below `.rheostat/`."""
     if directory is not None:
         if not (directory / "journal.db").exists():
             raise WrongUse(Complaint(f"nothing was run in {directory}", "give the --directory of a run"))
@@ -54,23 +54,23 @@ def find_directory(directory: Path | None) -> Path:
 
 
 def documents_of(directory: Path) -> tuple[Application, Infrastructure]:
-    """What runs and on what, as `rheostat run` has written it down."""
+    """The application and nodes of a run, as `rheostat run` wrote them."""
     return read_application(directory / "application.yaml"), read_infrastructure(directory / "infrastructure.yaml")
 
 
 def current_deployment(status: dict[str, Any]) -> Deployment:
-    """What the status says."""
+    """The deployment in a status."""
     return Deployment.of(status["deployment"])
 
 
 def unknown_operators(names: Iterable[str], known: Iterable[str]) -> list[str]:
-    """A reason for each name that is no operator."""
+    """A reason for each name that is not an operator."""
     there = list(known)
     return [f"there is no operator {name!r}; {did_you_mean(name, there)}" for name in names if name not in there]
 
 
 def ask(running: RunningApplication, wanted: Deployment, current: Deployment, *, as_json: bool) -> None:
-    """Asks for the change and tells what became of it."""
+    """Asks for the change and prints its outcome."""
     same = wanted.placed == current.placed
     effect = Done(0.0) if same else running.change(wanted, current)
     what = str(Reconfiguration.between(current, wanted)) if set(wanted) == set(current) else "a change"
@@ -78,7 +78,7 @@ def ask(running: RunningApplication, wanted: Deployment, current: Deployment, *,
 
 
 def answer(effect: Effect, what: str, *, as_json: bool) -> None:
-    """Tells what became of a change; exit code 0 if it took place, else 1."""
+    """Prints the outcome of a change; exit code 0 if it took place, else 1."""
     parts, done = effect_parts(effect), isinstance(effect, Done)
     seconds = round(parts.downtime_seconds, 3)
     if as_json:

@@ -1,4 +1,4 @@
-"""What Ctrl-C and SIGTERM do to a run: it ends gracefully, once; whoever repeats them waits for that as well.
+"""Ctrl-C and SIGTERM: the run ends gracefully, once; repeated signals change nothing.
 
 A take-down that is interrupted would leave agents at work for as long as they linger.
 """
@@ -12,7 +12,7 @@ HEARD = (signal.SIGINT, signal.SIGTERM)
 
 
 class Signals:
-    """Interrupts what is being brought up, stops what runs, and lets what is being taken down go on."""
+    """Handles signals: interrupts a start, stops a run, and ignores signals during the stop."""
 
     def __init__(self) -> None:
         self._stop: Callable[[], None] | None = None
@@ -20,7 +20,7 @@ class Signals:
 
     @contextmanager
     def stopping(self, stop: Callable[[], None]) -> Iterator[None]:
-        """Within, it runs, and `stop` lets it end; behind, it is being taken down."""
+        """Within the block a signal calls `stop`; after it signals are ignored."""
         self._stop = stop
         self.listen()  # again: Spark has installed its own
         with self.ending_behind():
@@ -28,14 +28,14 @@ class Signals:
 
     @contextmanager
     def ending_behind(self) -> Iterator[None]:
-        """What comes behind is a take-down, also if something has failed."""
+        """Ignores signals after the block, also if it has failed."""
         try:
             yield
         finally:
             self._is_ending = True
 
     def listen(self) -> None:
-        """From now on they are heard here."""
+        """Installs the handlers."""
         for number in HEARD:
             signal.signal(number, self._heard)
 
@@ -51,7 +51,7 @@ class Signals:
 
 @contextmanager
 def signals() -> Iterator[Signals]:
-    """From the first thing that is brought up until everything is taken down."""
+    """Handles signals from the start until everything is stopped."""
     before = {number: signal.getsignal(number) for number in HEARD}
     found = Signals()
     found.listen()

@@ -35,5 +35,5 @@ def number(value: float) -> str:
 
 
 def replicas_range(least: int, most: int) -> str:
-    """How many replicas an operator may have: `1` or `1-4`."""
+    """The range of replicas of an operator: `1` or `1-4`."""
     return f"{least}" if least == most else f"{least}-{most}"

@@ -1,4 +1,4 @@
-"""What `evaluate` found, as text and as JSON."""
+"""The answer of `evaluate`, as text and as JSON."""
 
 from typing import Any
 

@@ -73,7 +73,7 @@ def fragments_json(fragments: tuple[Fragment, ...]) -> list[dict[str, Any]]:
 
 
 def reconfiguration_json(reconfiguration: Reconfiguration) -> list[dict[str, Any]]:
-    """What changes, operator by operator."""
+    """The changes, operator by operator."""
     return [
         {
             "operator": change.operator,

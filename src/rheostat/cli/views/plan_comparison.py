@@ -1,4 +1,4 @@
-"""Several planners on one problem: what each found, how far that is from the optimum, and what it took."""
+"""Several planners on one problem: deployment, distance from the optimum, and effort of each."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ _NUMBERS = ("objective", "off", "ms", "$/h", "up %", "traffic/s", "pause s", "mo
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What one of them said: an outcome, or why it cannot be asked this."""
+    """One planner's answer: an outcome, or the reason that it does not suit the problem."""
 
     name: str
     outcome: Outcome | None
@@ -39,17 +39,17 @@ class Comparison:
 
     @property
     def optimum(self) -> float | None:
-        """The objective of a proven optimum, if somebody has proven one."""
+        """The objective of a proven optimum, if a planner has proven one."""
         proven = [one.outcome for one in self.answers if one.outcome and one.outcome.status is PlanStatus.OPTIMAL]
         return proven[0].objective if proven else None
 
     @property
     def found(self) -> bool:
-        """Whether anybody has found a deployment."""
+        """Whether a planner has found a deployment."""
         return any(one.outcome is not None and one.outcome.deployment is not None for one in self.answers)
 
     def off(self, outcome: Outcome) -> float | None:
-        """How much worse than the optimum, relative to it; None if either is not known."""
+        """The distance from the optimum, relative to it; None if either is unknown."""
         best = self.optimum
         if best is None or outcome.objective is None:
             return None
@@ -66,7 +66,7 @@ class Comparison:
         return table
 
     def remarks(self) -> list[str]:
-        """Why some have no deployment."""
+        """The reasons of planners without a deployment."""
         found = [(one.name, (one.refusal,) if one.outcome is None else one.outcome.conflict) for one in self.answers]
         return [f"{name}: {why}" for name, reasons in found for why in reasons]
 

@@ -1,4 +1,4 @@
-"""How far is a planner? One line on a terminal that changes as it goes: incumbent, bound, gap."""
+"""The progress of a planner: one line on a terminal with incumbent, bound and gap."""
 
 from contextlib import AbstractContextManager
 from math import isfinite
@@ -10,7 +10,7 @@ from rheostat.planning.contract.planner import SILENT, Progress
 
 
 def progress_words(measure: str, incumbent: float | None, bound: float | None, gap: float) -> str:
-    """What is known, in the objective's own terms.
+    """Incumbent, bound and gap in the terms of the objective.
 
     >>> progress_words("cost", 0.5, 0.4, 0.2)
     'cost 0.5000, bound 0.4000, gap 20.00 %'
@@ -30,16 +30,16 @@ class ProgressLine:
         self._status, self._what, self._measure = status, what, measure
 
     def prepares(self, what: str) -> None:
-        """Shows what it is doing before the clock starts."""
+        """Shows a preparation before the clock starts."""
         self._status.update(f"{self._what}: {what}")
 
     def report(self, incumbent: float | None, bound: float | None, gap: float) -> None:
-        """Shows what is known now."""
+        """Shows incumbent and bound."""
         self._status.update(progress_words(self._measure, incumbent, bound, gap))
 
 
 class Watching(AbstractContextManager[Progress]):
-    """A line on stderr if that is a terminal, nothing otherwise: logs are for those who come later."""
+    """A progress line on stderr if that is a terminal; nothing otherwise."""
 
     def __init__(self, what: str, measure: str, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True, highlight=False, markup=False)

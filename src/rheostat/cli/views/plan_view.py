@@ -1,4 +1,4 @@
-"""What a planner answered, as text, as JSON and as a picture."""
+"""The answer of a planner, as text, as JSON and as a picture."""
 
 import importlib
 from math import isinf
@@ -22,12 +22,12 @@ VERDICTS = {
 
 
 def measure_of(problem: Problem) -> str:
-    """What the objective counts."""
+    """The measure of the objective."""
     return "utility" if problem.maximises else "cost"
 
 
 def plan_json(problem: Problem, outcome: Outcome, planner: str) -> dict[str, Any]:
-    """Everything that is known of an answer; `null` for what is not."""
+    """All figures of an answer; `null` for unknown ones."""
     effort = outcome.effort
     body: dict[str, Any] = {
         "planner": planner,
@@ -54,7 +54,7 @@ def plan_json(problem: Problem, outcome: Outcome, planner: str) -> dict[str, Any
 
 
 def print_plan(problem: Problem, outcome: Outcome, planner: str) -> None:
-    """The deployment with everything that it is worth, then what is proven of it. Last: yes or no."""
+    """The deployment with its evaluation, then its proof, and the verdict last."""
     if outcome.deployment is not None:
         evaluated = evaluated_plan(problem, outcome)
         print_report(evaluated, Verdict.of(evaluated))
@@ -73,7 +73,7 @@ def _proven(problem: Problem, outcome: Outcome) -> str:
 
 
 def effort_words(outcome: Outcome) -> str:
-    """What it took."""
+    """The effort of the search, in words."""
     effort = outcome.effort
     parts = [f"{effort.seconds:.2f} s", f"{effort.nodes_explored:,} nodes explored"]
     parts += [f"{effort.deployments_generated:,} multisets"]

@@ -1,4 +1,4 @@
-"""A running application on a terminal: the graph with its replicas, what flows and what waits, and the last changes."""
+"""A running application on a terminal: the graph with replicas, rates and backlogs, and the last changes."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -17,7 +17,7 @@ STYLES = {"done": "green", "rolled back": "yellow", "refused": "red"}
 
 
 def run_view(application: Application, status: Mapping[str, Any]) -> Group:
-    """Everything there is to see, from the document that the controller tells."""
+    """The whole view, from the status document of the controller."""
     nodes = ", ".join(f"{node['name']} {number(node['used'])}/{number(node['capacity'])}" for node in status["nodes"])
     parts: list[RenderableType] = [
         Text(f"{status['application']}  {summary(status)}", "bold"),
@@ -38,7 +38,7 @@ def run_view(application: Application, status: Mapping[str, Any]) -> Group:
 
 
 def summary(status: Mapping[str, Any]) -> str:
-    """One line: what comes in, what goes out, what waits, how long it takes."""
+    """One line: rates in and out, backlog, response time."""
     known = [rate for rate in status["sinks_tps"].values() if rate is not None]
     out = f"{number(sum(known))}/s" if known else "?"
     waiting = sum(stream["lag_rows"] or 0 for stream in status["streams"])
@@ -60,8 +60,8 @@ def lost_nodes(status: Mapping[str, Any]) -> list[str]:
 
 
 def lost_line(name: str) -> str:
-    """What a lost node means, in words."""
-    return f"node {name} is lost: others run what ran there"
+    """A lost node in one line."""
+    return f"node {name} lost; instances failed over"
 
 
 def symptom_line(symptom: Mapping[str, Any]) -> str:
@@ -76,7 +76,7 @@ def change_line(change: Mapping[str, Any]) -> str:
 
 
 def story_line(story: Mapping[str, Any]) -> str:
-    """A decision, or what came of it, in words."""
+    """A decision or its outcome in one line."""
     return f"{datetime.fromtimestamp(story['at_seconds']).astimezone():%H:%M:%S} {story['told']}"
 
 
@@ -104,7 +104,7 @@ def _graph(application: Application, status: Mapping[str, Any]) -> Table:
 
 
 def _figures(known: Mapping[str, float]) -> tuple[str, str, str]:
-    """What comes in, how busy that keeps its replicas, and how long its own Python code takes for each tuple."""
+    """Input rate, utilization, and time of the operator's own Python code per tuple."""
     rate, busy, own = (known.get(name) for name in ("input_rate", "utilization", "user_code_ms"))
     return (
         "" if rate is None else number(rate),

@@ -1,4 +1,4 @@
-"""What came of simulated runs, as a table or as JSON."""
+"""The summary of simulated runs, as a table or as JSON."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -62,7 +62,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
 
 
 class Bar:
-    """How far simulated time has come, on stderr if that is a terminal; nothing otherwise."""
+    """A progress bar of simulated time on stderr if that is a terminal; nothing otherwise."""
 
     def __init__(self, what: str, until_seconds: float) -> None:
         console = Console(stderr=True, highlight=False, markup=False)
@@ -83,5 +83,5 @@ class Bar:
         self._progress.stop()
 
     def __call__(self, now_seconds: float) -> None:
-        """Simulated time has come so far."""
+        """Shows the simulated time."""
         self._progress.update(self._task, completed=now_seconds, clock=f"{now_seconds / 3600:.1f} h")

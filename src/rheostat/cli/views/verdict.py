@@ -1,4 +1,4 @@
-"""Is this deployment good enough? The metrics, the objective, and everything that speaks against it."""
+"""The verdict on a deployment: metrics, objective, and all violations."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -14,7 +14,7 @@ from rheostat.model.quality.placed import Placed
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """What an objective says of a deployment."""
+    """The value of an objective for a deployment, and the bounds it breaks."""
 
     measure: str
     """`cost`, the smaller the better, or `utility`, the greater the better."""
@@ -37,7 +37,7 @@ class Evaluated:
 
     @classmethod
     def of(cls, placed: Placed, current: Deployment | None, model: DowntimeModel, objective: Objective | None) -> Self:
-        """Evaluates and weighs."""
+        """Evaluates a deployment and weighs it by the objective."""
         evaluation = evaluate(placed, current, model)
         return cls(placed, evaluation, current, None if objective is None else weigh(objective, evaluation))
 
@@ -79,13 +79,13 @@ def unknown_normalisers(objective: OdpObjective) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Yes, or every reason why not."""
+    """The verdict: good, or every reason against it."""
 
     reasons: tuple[str, ...]
 
     @property
     def good(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Whether there is no reason against it."""
         return not self.reasons
 
     @classmethod

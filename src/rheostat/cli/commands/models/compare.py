@@ -1,4 +1,4 @@
-"""`rheostat compare`: what do several planners make of one problem?"""
+"""`rheostat compare`: several planners on one problem, side by side."""
 
 from typing import Annotated
 
@@ -40,23 +40,27 @@ def compare(
         str, typer.Argument(metavar="INFRASTRUCTURE", help="A document, or a name such as ansnet.")
     ],
     *,
-    objective: Annotated[str | None, typer.Option(help="What matters; else the response time alone.")] = None,
-    current: Annotated[str | None, typer.Option(help="What runs now: a change from it has its price.")] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="A document: the objective; else the response time alone.")
+    ] = None,
+    current: Annotated[
+        str | None, typer.Option(help="A document: the current deployment; the change from it has its cost.")
+    ] = None,
     planner: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help=f"One of them, as often as wanted; else all that are quick. Known: {NAMES}."),
     ] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for each of them.")] = 30.0,
     gap: Annotated[float, typer.Option(help="Distance from the bound that is good enough: 0.05 is 5 %.")] = 0.0,
-    downtime: Annotated[Downtime | None, typer.Option(help="What the engine does to change a deployment.")] = None,
+    downtime: Annotated[Downtime | None, typer.Option(help="How the engine changes a deployment.")] = None,
     sync_seconds: Annotated[float | None, typer.Option(help="Constant part of every change.")] = None,
-    hop_ms: Annotated[float, typer.Option(help="What a stream pays for leaving its query.")] = 0.0,
+    hop_ms: Annotated[float, typer.Option(help="Delay of a stream between two queries, in milliseconds.")] = 0.0,
     rate: Annotated[float | None, typer.Option(help="Tuples per second of every source, instead of its own.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
     """Run several planners on one problem, side by side.
 
-    Each is told with how far it is from the optimum, if one of them has proven what that is. Exits with 1 if nobody
+    Each answer has its distance from the optimum, if one of the planners has proven it. Exits with 1 if no planner
     finds a deployment.
     """
     names = _chosen(planner, has_current=current is not None)
@@ -82,7 +86,7 @@ def _chosen(names: list[str] | None, *, has_current: bool) -> list[str]:
 
 
 def _answered(name: str, problem: Problem) -> Answered:
-    """One planner's answer; one that cannot be asked this does not keep the others from answering."""
+    """One planner's answer; a planner that does not suit the problem does not stop the others."""
     with Watching(f"{name} plans", measure_of(problem)) as progress:
         try:
             return Answered(name, planner_named(name).plan(problem, progress))

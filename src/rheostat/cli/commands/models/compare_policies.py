@@ -1,4 +1,4 @@
-"""`rheostat compare-policies`: which policy fares best under the same workload, and how far is it from the best?"""
+"""`rheostat compare-policies`: many policies under the same workload, beside the best possible costs."""
 
 from dataclasses import asdict, fields, replace
 from html import escape
@@ -39,7 +39,7 @@ def compare_policies(
             f"Only if given: {', '.join(sorted(PLANNED))}."
         ),
     ] = "",
-    planner: Annotated[str | None, typer.Option(help=f"Whom s-edrp and s-odp ask: {NAMES}.")] = None,
+    planner: Annotated[str | None, typer.Option(help=f"The planner of s-edrp and s-odp: {NAMES}.")] = None,
     objective: Annotated[str | None, typer.Option(help="A document: what the planner minimises.")] = None,
     plan_seconds: Annotated[
         float | None, typer.Option(help="Time for one plan; how far it comes then depends on the machine.")
@@ -50,7 +50,7 @@ def compare_policies(
     ] = None,
     speed: Annotated[float, typer.Option(help="Replay a recording or days this much faster.")] = 1.0,
     hours: Annotated[float, typer.Option(help="How long to simulate.")] = 1.0,
-    deployment: Annotated[str | None, typer.Option(help="A document: who runs where at the start.")] = None,
+    deployment: Annotated[str | None, typer.Option(help="A document: the first deployment.")] = None,
     objective_ms: Annotated[float, typer.Option(help="R_max: the response time to keep.")] = 250.0,
     bound: Annotated[list[str] | None, typer.Option(help="R_max,op of an operator, operator=ms.")] = None,
     weights: Annotated[
@@ -59,19 +59,19 @@ def compare_policies(
     period: Annotated[float, typer.Option(help="Seconds between two decisions.")] = 30.0,
     settle: Annotated[float, typer.Option(help="Seconds to leave the application alone after a change.")] = 30.0,
     noise: Annotated[float, typer.Option(help="Relative deviation of the rates.")] = 0.0,
-    measurement_noise: Annotated[float, typer.Option(help="Relative error of what is measured.")] = 0.0,
+    measurement_noise: Annotated[float, typer.Option(help="Relative error of measurements.")] = 0.0,
     burst: Annotated[list[str] | None, typer.Option(help="An operator fed in bursts, operator=seconds.")] = None,
-    downtime: Annotated[Downtime | None, typer.Option(help="What the engine does to change a deployment.")] = None,
+    downtime: Annotated[Downtime | None, typer.Option(help="How the engine changes a deployment.")] = None,
     sync_seconds: Annotated[float | None, typer.Option(help="Constant part of every change.")] = None,
-    seed: Annotated[int, typer.Option(help="What is left to chance is the same for the same seed.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     processes: Annotated[int, typer.Option(min=1, help="How many run at once.")] = 2,
     svg: Annotated[Path | None, typer.Option(help="Draw the comparison into this file, too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
     """Run many policies on one workload, and compare them with one that knows the future.
 
-    The one that knows the future knows every rate and whom a change slows down, not how long what waited is worked
-    off, nor how fast the nodes are: another policy's run can be cheaper, never cheaper than the limit at the end.
+    That one knows every rate and the operators that a change slows down, but neither the time to work off a backlog
+    nor the speed of nodes: the run of another policy can be cheaper than its run, but never than the lower bound.
     """
     if not (isfinite(period) and period > 0):
         raise WrongUse(Complaint(f"--period: {period} is not a finite number > 0", "write seconds > 0"))
@@ -106,7 +106,7 @@ def compare_policies(
         costs: dict[str, float | None] = {name: each.cost for name, each in found.items()}
         extra = {"total cost": costs, "by oracle": by_oracle}
         page().print(summary_table({name: each.summary for name, each in found.items()}, extra))
-        say(f"the least anybody could pay who knows every rate and whose changes take no time: {least:.1f}")
+        say(f"lower bound of the costs, with every rate known and changes that take no time: {least:.1f}")
 
 
 def _names(text: str) -> list[str]:
@@ -117,7 +117,9 @@ def _names(text: str) -> list[str]:
             near = did_you_mean(policy, [*POLICIES, *sorted(PLANNED)])
             raise WrongUse(Complaint(f"--policies: there is no policy {policy!r}", near))
         if granting and policy in PLANNED:
-            raise WrongUse(Complaint(f"--policies: {policy} asks nobody to grant its plans", f"leave out +{granting}"))
+            raise WrongUse(
+                Complaint(f"--policies: {policy} plans by itself, so nothing is granted", f"leave out +{granting}")
+            )
         if granting and granting not in GRANTING:
             raise WrongUse(
                 Complaint(f"--policies: there is no global policy {granting!r}", did_you_mean(granting, GRANTING))
@@ -126,7 +128,7 @@ def _names(text: str) -> list[str]:
 
 
 def _settings(name: str, common: ControlSettings, bounds: Any, weights: Weights) -> ControlSettings:
-    """The same for everybody; weights go to those who weigh."""
+    """The settings of one policy: the same for all, and weights where the policy has them."""
     policy, _, granting = name.partition("+")
     if policy in PLANNED:
         return replace(common, kind=policy)
@@ -143,7 +145,7 @@ def _settings(name: str, common: ControlSettings, bounds: Any, weights: Weights)
 
 
 def drawn(entrants: dict[str, Entrant], least: float) -> str:
-    """Costs as bars, the cheapest first, with a line at the least anybody could pay."""
+    """Costs as bars, the cheapest first, with a line at the lower bound."""
     ordered = sorted(entrants.values(), key=lambda each: each.cost)
     most, height = max(each.cost for each in ordered) or 1.0, 26
     box = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {height * len(ordered) + 30}"'

@@ -1,4 +1,4 @@
-"""`rheostat evaluate`: what is a deployment worth, and what does changing to it cost?"""
+"""`rheostat evaluate`: the quality of a deployment, and the cost of changing to it."""
 
 from math import isfinite
 from typing import Annotated
@@ -32,19 +32,21 @@ def evaluate(
     infrastructure: Annotated[
         str, typer.Argument(metavar="INFRASTRUCTURE", help="A document, or a name such as ansnet.")
     ],
-    deployment: Annotated[str, typer.Argument(metavar="DEPLOYMENT", help="A document: who runs where.")],
+    deployment: Annotated[str, typer.Argument(metavar="DEPLOYMENT", help="A document: the deployment.")],
     *,
-    current: Annotated[str | None, typer.Option(help="What runs now: tells what the change costs.")] = None,
-    objective: Annotated[
-        str | None, typer.Option(help="What matters: tells its value and the bounds it breaks.")
+    current: Annotated[
+        str | None, typer.Option(help="A document: the current deployment, for the cost of the change.")
     ] = None,
-    downtime: Annotated[Downtime | None, typer.Option(help="What the engine does to change a deployment.")] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="A document: the objective, for its value and the bounds that are broken.")
+    ] = None,
+    downtime: Annotated[Downtime | None, typer.Option(help="How the engine changes a deployment.")] = None,
     sync_seconds: Annotated[float | None, typer.Option(help="Constant part of every change.")] = None,
-    hop_ms: Annotated[float, typer.Option(help="What a stream pays for leaving its query.")] = 0.0,
+    hop_ms: Annotated[float, typer.Option(help="Delay of a stream between two queries, in milliseconds.")] = 0.0,
     rate: Annotated[float | None, typer.Option(help="Tuples per second of every source, instead of its own.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
-    """Tell what a deployment is worth, and what changing to it costs.
+    """Evaluate a deployment, and the cost of changing to it.
 
     Exits with 1 if an operator, a node or a link is overloaded or a bound is broken.
     """

@@ -1,4 +1,4 @@
-"""`rheostat plan`: how many replicas, and where?"""
+"""`rheostat plan`: a deployment by a planner."""
 
 from pathlib import Path
 from typing import Annotated
@@ -23,21 +23,25 @@ def plan(
         str, typer.Argument(metavar="INFRASTRUCTURE", help="A document, or a name such as ansnet.")
     ],
     *,
-    objective: Annotated[str | None, typer.Option(help="What matters; else the response time alone.")] = None,
-    current: Annotated[str | None, typer.Option(help="What runs now: a change from it has its price.")] = None,
-    planner: Annotated[str, typer.Option(metavar="NAME", help=f"Who decides: {NAMES}.")] = "exact",
+    objective: Annotated[
+        str | None, typer.Option(help="A document: the objective; else the response time alone.")
+    ] = None,
+    current: Annotated[
+        str | None, typer.Option(help="A document: the current deployment; the change from it has its cost.")
+    ] = None,
+    planner: Annotated[str, typer.Option(metavar="NAME", help=f"The control: {NAMES}.")] = "exact",
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best found is the answer.")] = None,
     gap: Annotated[float, typer.Option(help="Distance from the bound that is good enough: 0.05 is 5 %.")] = 0.0,
-    downtime: Annotated[Downtime | None, typer.Option(help="What the engine does to change a deployment.")] = None,
+    downtime: Annotated[Downtime | None, typer.Option(help="How the engine changes a deployment.")] = None,
     sync_seconds: Annotated[float | None, typer.Option(help="Constant part of every change.")] = None,
-    hop_ms: Annotated[float, typer.Option(help="What a stream pays for leaving its query.")] = 0.0,
+    hop_ms: Annotated[float, typer.Option(help="Delay of a stream between two queries, in milliseconds.")] = 0.0,
     rate: Annotated[float | None, typer.Option(help="Tuples per second of every source, instead of its own.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write the deployment into this document, too.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw operators on nodes into this file, too.")] = None,
     as_yaml: Annotated[bool, typer.Option("--yaml", help="Nothing but the document of the deployment.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
-    """Decide how many replicas every operator has, and where they run.
+    """Plan the number of replicas of every operator, and their nodes.
 
     Exits with 1 if there is no deployment that keeps every constraint, or none was found in time.
     """

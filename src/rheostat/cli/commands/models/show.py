@@ -1,4 +1,4 @@
-"""`rheostat show`: what does an application look like, the network, and who runs where?"""
+"""`rheostat show`: an application, a network and a deployment, as tables or as a picture."""
 
 import importlib
 import warnings
@@ -32,12 +32,12 @@ def show(
         str | None, typer.Argument(metavar="INFRASTRUCTURE", help="A document, or a name such as ansnet.")
     ] = None,
     *,
-    deployment: Annotated[str | None, typer.Option(help="Show who runs where.")] = None,
+    deployment: Annotated[str | None, typer.Option(help="Show this deployment, too.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw it into this file, too.")] = None,
     physical: Annotated[bool, typer.Option("--physical", help="Show which operators run as one query.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
-    """Show an application, a network, and who runs where.
+    """Show an application, a network, and a deployment.
 
     A name that is not a file but in the reference library (taxi, word-count, ansnet, ...) is taken from there.
     """
@@ -55,14 +55,14 @@ def show(
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What was given, as far as it was."""
+    """The models that were given; None for those that were not."""
 
     application: Application | None
     infrastructure: Infrastructure | None
     deployment: Deployment | None
 
     def __post_init__(self) -> None:
-        """Refuses a deployment of something else."""
+        """Rejects a deployment of another application."""
         if self.deployment is not None and self.application is None:
             raise WrongUse(Complaint("a deployment says where operators run", "name their application, too"))
         self.placed  # noqa: B018 - made once to be checked
@@ -76,7 +76,7 @@ class Shown:
 
     @property
     def fragments(self) -> tuple[Fragment, ...] | None:
-        """What runs as one query, once it is deployed."""
+        """Operators that run as one query; None without a deployment."""
         if self.application is None or self.deployment is None:
             return None
         return fragments(self.application, self.deployment)

@@ -1,4 +1,4 @@
-"""`rheostat simulate`: how does an application fare under a control system, in virtual time?"""
+"""`rheostat simulate`: an application under a control system, in virtual time."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -44,15 +44,15 @@ def simulate(
     ] = None,
     speed: Annotated[float, typer.Option(help="Replay a recording or days this much faster.")] = 1.0,
     hours: Annotated[float, typer.Option(help="How long to simulate.")] = 1.0,
-    deployment: Annotated[str | None, typer.Option(help="A document: who runs where at the start.")] = None,
-    control: Annotated[str, typer.Option(help=f"Who decides: {', '.join(KINDS)}.")] = "edf",
+    deployment: Annotated[str | None, typer.Option(help="A document: the first deployment.")] = None,
+    control: Annotated[str, typer.Option(help=f"The control: {', '.join(KINDS)}.")] = "edf",
     policy: Annotated[str | None, typer.Option(help=f"How: {', '.join(POLICIES)}.")] = None,
     options: Annotated[list[str] | None, typer.Option("--set", help="A setting of the policy, name=value.")] = None,
     granting: Annotated[str, typer.Option("--global", help=f"What is granted: {', '.join(GRANTING)}.")] = "all",
     granting_options: Annotated[
         list[str] | None, typer.Option("--global-set", help="A setting of the global policy, name=value.")
     ] = None,
-    planner: Annotated[str | None, typer.Option(help=f"Whom s-edrp and s-odp ask: {NAMES}.")] = None,
+    planner: Annotated[str | None, typer.Option(help=f"The planner of s-edrp and s-odp: {NAMES}.")] = None,
     objective: Annotated[str | None, typer.Option(help="A document: what the planner minimises.")] = None,
     plan_seconds: Annotated[
         float | None, typer.Option(help="Time for one plan; how far it comes then depends on the machine.")
@@ -63,25 +63,25 @@ def simulate(
     settle: Annotated[float, typer.Option(help="Seconds to leave the application alone after a change.")] = 30.0,
     warm_up: Annotated[float, typer.Option(help="Seconds at the start that do not count in averages.")] = 0.0,
     noise: Annotated[float, typer.Option(help="Relative deviation of the rates.")] = 0.0,
-    measurement_noise: Annotated[float, typer.Option(help="Relative error of what is measured.")] = 0.0,
+    measurement_noise: Annotated[float, typer.Option(help="Relative error of measurements.")] = 0.0,
     sample: Annotated[float, typer.Option(help="Seconds between two measurements.")] = 5.0,
     burst: Annotated[list[str] | None, typer.Option(help="An operator fed in bursts, operator=seconds.")] = None,
-    downtime: Annotated[Downtime | None, typer.Option(help="What the engine does to change a deployment.")] = None,
+    downtime: Annotated[Downtime | None, typer.Option(help="How the engine changes a deployment.")] = None,
     sync_seconds: Annotated[float | None, typer.Option(help="Constant part of every change.")] = None,
-    hop_ms: Annotated[float, typer.Option(help="What a stream pays for leaving its query.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="What is left to chance is the same for the same seed.")] = 0,
+    hop_ms: Annotated[float, typer.Option(help="Delay of a stream between two queries, in milliseconds.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     report: Annotated[Path | None, typer.Option(help="Write the run as one HTML page.")] = None,
-    recording: Annotated[Path | None, typer.Option(help="Write what was recorded as JSON.")] = None,
+    recording: Annotated[Path | None, typer.Option(help="Write the recording as JSON.")] = None,
     journal: Annotated[
         Path | None, typer.Option(help="Write every decision as a line of JSON, for rheostat replay.")
     ] = None,
     save_learned: Annotated[
-        Path | None, typer.Option(help="Write what the policies have learned, for rheostat run --learned.")
+        Path | None, typer.Option(help="Write what the policies have learned; rheostat run --learned reads it.")
     ] = None,
     learned: Annotated[Path | None, typer.Option(help="Begin with what --save-learned wrote.")] = None,
     tuning: Annotated[list[str] | None, typer.Option("--control-set", metavar="NAME=VALUE", help=HELP)] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Decide, but change nothing: policies learn what staying costs.")
+        bool, typer.Option("--dry-run", help="Decide, but change nothing; policies learn the cost of staying.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:

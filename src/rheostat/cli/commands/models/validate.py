@@ -38,7 +38,7 @@ def validate(
 
 
 def _of_run(document: Document) -> tuple[Complaint, ...]:
-    """What is wrong with the documents and settings that a run names."""
+    """Mistakes in the documents and settings that a run names."""
     if not isinstance(document.value, RunSettings):
         return ()
     # Policies take a moment to load, for those who check a run alone.

@@ -1,4 +1,4 @@
-"""`rheostat calibrate`: how do the operators of an application answer to load?"""
+"""`rheostat calibrate`: the service rates and latencies of operators under several loads."""
 
 import importlib
 import shutil
@@ -29,14 +29,18 @@ def calibrate(
     *,
     loads: Annotated[str, typer.Option(help="Tuples per second of the sources, one after the other.")] = "10,20,40",
     seconds: Annotated[float, typer.Option(min=1, help="How long each of them.")] = 30.0,
-    deployment: Annotated[str | None, typer.Option(help="Who runs where; else one replica of each.")] = None,
-    objective_ms: Annotated[float | None, typer.Option(help="R_max: tells what each operator may take of it.")] = None,
+    deployment: Annotated[
+        str | None, typer.Option(help="A document: the deployment; else one replica of each.")
+    ] = None,
+    objective_ms: Annotated[
+        float | None, typer.Option(help="R_max: the response time that is shared out among operators.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="The profile to write; one that is there is added to.")] = Path(
         "profile.json"
     ),
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object at the end instead of text.")] = False,
 ) -> None:
-    """Run an application through several loads, and save what that teaches.
+    """Run an application under several loads, and save the profile of its operators.
 
     Per operator: what one replica can process, and its latency as a function of the load, by least squares. `rheostat
     run --profile` plans with it. The sources must take their rate as a parameter called `curve`.

@@ -14,7 +14,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def deploy(
-    deployment: Annotated[str, typer.Argument(metavar="DEPLOYMENT", help="A document that says who runs where.")],
+    deployment: Annotated[str, typer.Argument(metavar="DEPLOYMENT", help="A document: a deployment.")],
     *,
     directory: Directory = None,
     as_json: AsJson = False,

@@ -1,4 +1,4 @@
-"""`rheostat explain`: why was something decided?"""
+"""`rheostat explain`: the reasons of a decision."""
 
 from typing import Annotated
 
@@ -23,7 +23,7 @@ def explain(
     directory: Directory = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell why something was decided in a run.
+    """Explain the decisions of a run.
 
     What was seen, what was proposed and refused, what was chosen, what was expected of it, and what came of it.
     """

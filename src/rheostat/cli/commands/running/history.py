@@ -1,4 +1,4 @@
-"""`rheostat history`: what was changed in a run, and what came of it."""
+"""`rheostat history`: the changes of a run, and their outcome."""
 
 from dataclasses import asdict
 
@@ -16,7 +16,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def history(*, directory: Directory = None, as_json: AsJson = False) -> None:
-    """List what was changed in a run, and what came of it.
+    """List the changes of a run, and their outcome.
 
     By managers or by hand: replicas, and nodes that were started and released. The numbers are those that rheostat
     explain takes.

@@ -21,7 +21,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def move(
-    operator: Annotated[str, typer.Argument(metavar="OPERATOR", help="What to move.")],
+    operator: Annotated[str, typer.Argument(metavar="OPERATOR", help="The operator to move.")],
     node: Annotated[str, typer.Argument(metavar="NODE", help="Where all its replicas shall run.")],
     *,
     directory: Directory = None,

@@ -1,4 +1,4 @@
-"""`rheostat pause-control`: let the managers of a running application decide nothing."""
+"""`rheostat pause-control`: pauses the managers of a running application."""
 
 import typer
 
@@ -10,7 +10,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command("pause-control")
 def pause_control(*, directory: Directory = None, as_json: AsJson = False) -> None:
-    """Let the managers of a running application decide nothing.
+    """Pause the managers of a running application.
 
     The application runs on as it is, and can be changed by hand; rheostat resume-control lets them decide again.
     """

@@ -1,4 +1,4 @@
-"""`rheostat replay`: takes the decisions of a journal again, and tells the first difference."""
+"""`rheostat replay`: decides a journal again, and shows the first difference."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ def replay(
     directory: Directory = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take the decisions of a run again, and tell the first difference.
+    """Decide the journal of a run again, and show the first difference.
 
     Every decision is taken from what was seen then, with the policies and settings that the journal holds. Nothing is
     changed, and nothing needs to run. The exit code is 0 if all decisions are the same, and 1 at the first difference.

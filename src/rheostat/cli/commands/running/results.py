@@ -1,4 +1,4 @@
-"""`rheostat results`: what a sink has received, while it runs or afterwards."""
+"""`rheostat results`: the rows of a sink, while it runs or afterwards."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,7 +32,7 @@ def results(
     directory: Directory = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show or save what a sink has received.
+    """Show or save the rows that a sink has received.
 
     Every row exactly once, in the order in which rows were published, also while the application runs. Where rows
     replace earlier ones of the same key (output mode update), --latest-by KEY leaves those that stand. Sinks that
@@ -65,7 +65,7 @@ def results(
 
 
 def _sink(application: Application, wanted: str | None) -> str:
-    """The sink that is meant, if what it receives is kept."""
+    """The sink that the user means; WrongUse if its rows are not kept."""
     kept = [operator.name for operator in application.operators if operator.code == RESULTS_SINK]
     if wanted in kept:
         return wanted

@@ -1,4 +1,4 @@
-"""`rheostat resume-control`: let the managers of a running application decide again."""
+"""`rheostat resume-control`: resumes the managers of a running application."""
 
 import typer
 
@@ -10,7 +10,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command("resume-control")
 def resume_control(*, directory: Directory = None, as_json: AsJson = False) -> None:
-    """Let the managers of a running application decide again.
+    """Resume the managers of a running application.
 
     They go on with what they had learned.
     """

@@ -1,4 +1,4 @@
-"""`rheostat run`: runs an application, shows how it is doing, and watches over it until it is stopped."""
+"""`rheostat run`: runs an application, shows its state, and supervises it until it is stopped."""
 
 import importlib
 from collections.abc import Sequence
@@ -104,7 +104,7 @@ def run(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object at the end instead of text.")] = False,
 ) -> None:
-    """Run an application, and watch over it until it is stopped.
+    """Run an application, and supervise it until it is stopped.
 
     Every option can stand in a document of kind run, under its name with _ for -; options win over the document. An
     application that was stopped goes on where it was, if the directory is the same. `rheostat scale`, `move` and

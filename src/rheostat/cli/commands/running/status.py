@@ -1,4 +1,4 @@
-"""`rheostat status`: how is the running application doing?"""
+"""`rheostat status`: the state of a running application."""
 
 import typer
 
@@ -11,7 +11,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def status(*, directory: Directory = None, as_json: AsJson = False) -> None:
-    """Tell how a running application is doing.
+    """Show the state of a running application.
 
     The exit code is 1 if an operator of it has failed.
     """

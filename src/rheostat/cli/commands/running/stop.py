@@ -10,7 +10,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def stop(*, directory: Directory = None, as_json: AsJson = False) -> None:
-    """Stop a running application, so that it can be taken up again.
+    """Stop a running application; the next run in its directory resumes it.
 
     Waits until it has ended. `rheostat run` with the same directory goes on where it was.
     """

@@ -1,4 +1,4 @@
-"""Is this machine ready? Each check says ok, warn or fail, and what to do about it.
+"""Checks of this machine: each is ok, warn or fail, with a remedy.
 
 Planning needs Python alone; running on Spark needs the `spark` extra and Java. Nothing here imports pyspark: this
 command has to work where it is missing or broken.
@@ -32,7 +32,7 @@ SPARK_PACKAGES = ("pyspark", "pyarrow", "pandas")
 
 
 class CheckStatus(StrEnum):
-    """How a check went."""
+    """The result of a check."""
 
     OK = "ok"
     WARN = "warn"
@@ -42,7 +42,7 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """One check of the machine."""
 
     name: str
     status: CheckStatus
@@ -85,7 +85,7 @@ def _show(checks: list[Check]) -> None:
 
 
 def check_python() -> Check:
-    """Which one it is; on one that is too old nothing here could be installed."""
+    """The version of Python; an older one could not have installed this package."""
     what = f"{platform.python_version()} ({sys.implementation.name})"
     return Check("python", CheckStatus.OK, what)
 
@@ -102,7 +102,7 @@ def check_spark() -> Check:
 
 
 def check_java() -> Check:
-    """What Spark would start: JAVA_HOME's java, else the one on the PATH."""
+    """The java that Spark would start: JAVA_HOME's, else the one on the PATH."""
     needed = _installed("pyspark") is not None
     bad = CheckStatus.FAIL if needed else CheckStatus.WARN
     remedy = f"install Java {LEAST_JAVA} or later (Debian, Ubuntu: apt-get install openjdk-17-jre-headless)"
@@ -129,7 +129,7 @@ def java_version(java: str) -> int | None:
 
 
 def major_version(text: str) -> int | None:
-    """Of what `java -version` says.
+    """The major version in the output of `java -version`.
 
     >>> major_version('openjdk version "17.0.15" 2025-04-15'), major_version('java version "1.8.0_292"')
     (17, 8)
@@ -190,7 +190,7 @@ def check_disk() -> Check:
 
 
 def check_host() -> Check:
-    """Spark asks for the address of its own host name."""
+    """The address of the host name, which Spark needs."""
     name = socket.gethostname()
     try:
         address = socket.gethostbyname(name)
