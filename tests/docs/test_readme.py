@@ -79,5 +79,7 @@ def test_a_new_user_does_the_first_screen_as_printed(newcomer):
         )
         assert done.returncode == 0, (command, done.stdout[-2000:], done.stderr[-2000:])
         said = done.stdout
+        # Kept beside the run, so that the page can show this very output.
+        (folder / "output.txt").write_text(said, encoding="utf-8")
     assert re.search(r"^\d\d:\d\d:\d\d done: scale-out checked: \{n1:1\} -> \{n1:\d\}", said, re.MULTILINE)
     assert Path(folder, ".rheostat", FILE[:-3]).is_dir()
