@@ -126,14 +126,14 @@ class _Reading:
         self._respell(key)
         written, line = self.root.at((key,)), self.root.line_of((key,))
         if written is None:
-            self._tell(line, f"the key {key!r} is missing", f"write {key}: {wanted or ' or '.join(words)}")
+            self._report(line, f"the key {key!r} is missing", f"write {key}: {wanted or ' or '.join(words)}")
             return wanted or self._guess(words)
         if written.value in words and wanted in (None, written.value):
             return str(written.value)
         if written.value in words:
-            self._tell(line, f"this is a document of {key} {written.value}, not {wanted}", "give another file")
+            self._report(line, f"this is a document of {key} {written.value}, not {wanted}", "give another file")
             raise InvalidDocument(self.found)
-        self._tell(line, f"the {key} {written.text!r} is unknown", did_you_mean(written.text, words))
+        self._report(line, f"the {key} {written.text!r} is unknown", did_you_mean(written.text, words))
         return wanted or closest_word(written.text, words) or self._guess(words)
 
     def value(self, kind: str, form: str) -> Value:
@@ -141,8 +141,10 @@ class _Reading:
         mending = Mending(_FORMS[form].shape, self.root)
         mending.data |= {"kind": kind} if kind == form else {"kind": kind, "form": form}
         shape = mending.read()
-        meant = [m for m in _FORMS[form].mistakes(shape, mending.told) if not already_reported(m.where, mending.told)]
-        self._locate([*mending.told.values(), *meant])
+        meant = [
+            m for m in _FORMS[form].mistakes(shape, mending.reported) if not already_reported(m.where, mending.reported)
+        ]
+        self._locate([*mending.reported.values(), *meant])
         if self.found:
             raise InvalidDocument(self.found)
         try:
@@ -151,12 +153,12 @@ class _Reading:
             self._locate(error.mistakes)
             raise InvalidDocument(self.found) from error
 
-    def _tell(self, line: int, what: str, remedy: str) -> None:
+    def _report(self, line: int, what: str, remedy: str) -> None:
         self.found.append(Located(str(self.path), line, what, remedy))
 
     def _locate(self, mistakes: Sequence[Mistake]) -> None:
         for mistake in mistakes:
-            self._tell(self.root.line_of(mistake.where), mistake.what, mistake.remedy)
+            self._report(self.root.line_of(mistake.where), mistake.what, mistake.remedy)
 
     def _keys(self) -> list[str]:
         return list(self.root.value) if isinstance(self.root.value, dict) else []
@@ -166,7 +168,7 @@ class _Reading:
         entries = self.root.value
         for name in self._keys() if key not in self._keys() else ():
             if isinstance(entries, dict) and closest_word(name, [key]):
-                self._tell(entries[name].line, f"the key {name!r} is unknown", f"did you mean {key!r}?")
+                self._report(entries[name].line, f"the key {name!r} is unknown", f"did you mean {key!r}?")
                 entries[key] = entries.pop(name)
                 return
 

@@ -15,24 +15,24 @@ from rheostat.model.documents.text.written import Path
 from rheostat.model.graph.application import Operator
 from rheostat.model.graph.flow_order import edge_mistakes, reach_mistakes, repeated_names
 
-Told = dict[Path, Mistake]
+Reported = dict[Path, Mistake]
 
 
-def application_mistakes(shape: ApplicationShape, told: Told) -> list[Mistake]:
+def application_mistakes(shape: ApplicationShape, reported: Reported) -> list[Mistake]:
     """Every mistake of the application, except those reported already."""
     names = [operator.name for operator in shape.operators]
     edges = [(stream.source, stream.target) for stream in shape.streams]
-    found = [m for i, operator in enumerate(shape.operators) for m in _operator_mistakes(operator, i, told)]
+    found = [m for i, operator in enumerate(shape.operators) for m in _operator_mistakes(operator, i, reported)]
     found += [m for i, stream in enumerate(shape.streams) for m in stream.value().mistakes(("streams", i))]
     found += repeated_names(names, "operators", "operator")
     found += edge_mistakes(list(dict.fromkeys(names)), edges)
-    return found + _reach_mistakes(shape, told)
+    return found + _reach_mistakes(shape, reported)
 
 
-def _operator_mistakes(shape: OperatorShape, position: int, told: Told) -> list[Mistake]:
+def _operator_mistakes(shape: OperatorShape, position: int, reported: Reported) -> list[Mistake]:
     where: Path = ("operators", position)
     found = Operator(**shape.plain_fields()).mistakes(where)
-    if _kind_is_unknown(shape, position, told):
+    if _kind_is_unknown(shape, position, reported):
         found = [mistake for mistake in found if mistake.where[-1] not in ("key", "rate_tps")]
     if shape.latency is not None:
         found += latency_mistakes(shape.latency, (*where, "latency"))
@@ -42,8 +42,8 @@ def _operator_mistakes(shape: OperatorShape, position: int, told: Told) -> list[
     return found
 
 
-def _kind_is_unknown(shape: OperatorShape, position: int, told: Told) -> bool:
-    return already_reported(("operators", position, "kind"), told) and "kind" not in shape.model_fields_set
+def _kind_is_unknown(shape: OperatorShape, position: int, reported: Reported) -> bool:
+    return already_reported(("operators", position, "kind"), reported) and "kind" not in shape.model_fields_set
 
 
 def _is_import_path(code: str) -> bool:
@@ -51,16 +51,18 @@ def _is_import_path(code: str) -> bool:
     return bool(colon) and all(part.isidentifier() for part in (*module.split("."), *function.split(".")))
 
 
-def _reach_mistakes(shape: ApplicationShape, told: Told) -> list[Mistake]:
+def _reach_mistakes(shape: ApplicationShape, reported: Reported) -> list[Mistake]:
     """Operators that no source reaches, reported once per cause."""
     positions: dict[str, int] = {}
     for i, operator in enumerate(shape.operators):
         positions.setdefault(operator.name, i)
     names = list(positions)
     # An operator whose kind or name cannot be read is not reported: it may be a source.
-    free = {n for n, i in positions.items() if _kind_is_unknown(shape.operators[i], i, told) or _unnamed(i, told)}
+    free = {
+        n for n, i in positions.items() if _kind_is_unknown(shape.operators[i], i, reported) or _unnamed(i, reported)
+    }
     kinds = {name: "source" if name in free else shape.operators[i].kind.value for name, i in positions.items()}
-    edges, excused = _probable_edges(shape, told, names)
+    edges, excused = _probable_edges(shape, reported, names)
     mistakes = reach_mistakes(kinds, names, [edge for edge in edges if edge[1] not in free])
     if not any(kind == "source" for kind in kinds.values()):
         return [mistake for mistake in mistakes if mistake.where == ("operators",)]
@@ -72,12 +74,12 @@ def _reach_mistakes(shape: ApplicationShape, told: Told) -> list[Mistake]:
     return found
 
 
-def _unnamed(position: int, told: Told) -> bool:
-    return ("operators", position) in told or ("operators", position, "name") in told
+def _unnamed(position: int, reported: Reported) -> bool:
+    return ("operators", position) in reported or ("operators", position, "name") in reported
 
 
 def _probable_edges(
-    shape: ApplicationShape, told: Told, names: Sequence[str]
+    shape: ApplicationShape, reported: Reported, names: Sequence[str]
 ) -> tuple[list[tuple[str, str]], frozenset[str]]:
     """The streams with misspelled ends corrected, and the operators not to be reported if no source reaches them.
 
@@ -87,7 +89,7 @@ def _probable_edges(
     edges: list[tuple[str, str]] = []
     excused: set[str] = set()
     for i, stream in enumerate(shape.streams):
-        unread = ("streams", i) in told
+        unread = ("streams", i) in reported
         source = None if unread else closest_word(stream.source, names)
         target = None if unread else closest_word(stream.target, names)
         excused.update(names if target is None else [target])

@@ -32,11 +32,11 @@ class DeploymentShape(Shape):
         return Deployment.of(self.operators)
 
 
-def deployment_mistakes(shape: DeploymentShape, told: dict[Path, Mistake]) -> list[Mistake]:
+def deployment_mistakes(shape: DeploymentShape, reported: dict[Path, Mistake]) -> list[Mistake]:
     """Operators without replicas, and invalid numbers of replicas, except those reported already."""
     found = []
     for name, replicas in shape.operators.items():
-        unread = any(path[:2] == ("operators", name) for path in told)
+        unread = any(path[:2] == ("operators", name) for path in reported)
         if not replicas and not unread:
             found.append(Mistake(("operators", name), f"operator {name!r} has no replicas", "write node: replicas"))
         for node, count in replicas.items():

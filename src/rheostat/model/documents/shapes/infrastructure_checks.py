@@ -14,10 +14,10 @@ from rheostat.model.documents.text.written import Path
 from rheostat.model.graph.flow_order import did_you_mean, repeated_names
 from rheostat.model.network.links import LinkQuality
 
-Told = dict[Path, Mistake]
+Reported = dict[Path, Mistake]
 
 
-def infrastructure_mistakes(shape: InfrastructureShape, told: Told) -> list[Mistake]:
+def infrastructure_mistakes(shape: InfrastructureShape, reported: Reported) -> list[Mistake]:
     """Every mistake of the infrastructure, except those reported already."""
     names = [node.name for node in shape.nodes]
     found = [] if names else [Mistake(("nodes",), "there is no node", "declare at least one")]
@@ -34,7 +34,7 @@ def infrastructure_mistakes(shape: InfrastructureShape, told: Told) -> list[Mist
         if shape.links:
             found.append(Mistake(("links",), "links and a delay matrix are both given", "remove one of them"))
     elif shape.links:
-        found += _cut_off(shape, told)
+        found += _cut_off(shape, reported)
     return found
 
 
@@ -62,11 +62,11 @@ def _matrix_mistakes(rows: list[list[float]], names: Sequence[str]) -> list[Mist
     return found
 
 
-def _cut_off(shape: InfrastructureShape, told: Told) -> list[Mistake]:
+def _cut_off(shape: InfrastructureShape, reported: Reported) -> list[Mistake]:
     """One mistake for each part of the network that links do not connect with the first node in both directions."""
     names = list(dict.fromkeys(node.name for node in shape.nodes))
     ends = [tuple(closest_word(end, names) for end in (link.source, link.target)) for link in shape.links]
-    if any(None in pair for pair in ends) or any(_unnamed(i, told) for i in range(len(shape.nodes))):
+    if any(None in pair for pair in ends) or any(_unnamed(i, reported) for i in range(len(shape.nodes))):
         return []  # a link whose end cannot be read may be the missing connection
     index = {name: i for i, name in enumerate(names)}
     edges = [(index[str(u)], index[str(v)]) for u, v in ends]
@@ -85,5 +85,5 @@ def _first(shape: InfrastructureShape, name: str) -> int:
     return next(i for i, node in enumerate(shape.nodes) if node.name == name)
 
 
-def _unnamed(position: int, told: Told) -> bool:
-    return ("nodes", position) in told or ("nodes", position, "name") in told
+def _unnamed(position: int, reported: Reported) -> bool:
+    return ("nodes", position) in reported or ("nodes", position, "name") in reported

@@ -99,7 +99,7 @@ class OdpShape(Shape):
 ObjectiveShape = EdrpShape | OdpShape
 
 
-def objective_mistakes(shape: ObjectiveShape, told: dict[Path, Mistake]) -> list[Mistake]:
+def objective_mistakes(shape: ObjectiveShape, reported: dict[Path, Mistake]) -> list[Mistake]:
     """Every mistake of the objective, except those reported already."""
     found: list[Mistake] = []
     if isinstance(shape, OdpShape):
@@ -111,7 +111,7 @@ def objective_mistakes(shape: ObjectiveShape, told: dict[Path, Mistake]) -> list
     except InvalidModel as error:
         found += error.mistakes
     # If a weight could not be read, their sum means nothing.
-    unread = any(path[0] == "weights" for path in told)
+    unread = any(path[0] == "weights" for path in reported)
     found = [mistake for mistake in found if not (unread and mistake.where == ("weights",))]
     return [_where_it_is_weighed(mistake, shape) for mistake in found]
 

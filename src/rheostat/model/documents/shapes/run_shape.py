@@ -81,7 +81,7 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def run_mistakes(shape: RunShape, _told: dict[Path, Mistake]) -> list[Mistake]:
+def run_mistakes(shape: RunShape, _reported: dict[Path, Mistake]) -> list[Mistake]:
     """Contradictions, and settings of Spark that are not a single value."""
     found = [
         Mistake(("spark", name), f"{name} must be one value", "write a text, a number, true or false")

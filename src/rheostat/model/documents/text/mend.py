@@ -29,7 +29,7 @@ class Mending(Generic[S]):
 
     def __init__(self, shape: type[S], root: Written) -> None:
         self.root, self.data = root, root.plain()
-        self.told: dict[Path, Mistake] = {}
+        self.reported: dict[Path, Mistake] = {}
         self._shape = shape
 
     def read(self) -> S:
@@ -40,8 +40,8 @@ class Mending(Generic[S]):
             except ValidationError as error:
                 for problem in error.errors(include_url=False):
                     path = self._path(problem)
-                    if not already_reported(path, self.told):
-                        self.told[path] = schema_mistake(problem, path, self._shape)
+                    if not already_reported(path, self.reported):
+                        self.reported[path] = schema_mistake(problem, path, self._shape)
                     self._mend(path, problem)
         raise Unmendable(f"after {_ROUNDS} rounds of mending there are still mistakes of the schema")
 
@@ -107,9 +107,9 @@ class Mending(Generic[S]):
         return field.examples[0] if field is not None and field.examples else None
 
 
-def already_reported(path: Path, told: dict[Path, Mistake]) -> bool:
+def already_reported(path: Path, reported: dict[Path, Mistake]) -> bool:
     """Whether a mistake was reported already at this path or around it."""
-    return any(path[:length] in told for length in range(1, len(path) + 1))
+    return any(path[:length] in reported for length in range(1, len(path) + 1))
 
 
 def _closest(problem: ErrorDetails) -> str | None:

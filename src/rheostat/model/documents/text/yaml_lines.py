@@ -95,10 +95,10 @@ class _Builder:
         if isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
             if self.documents > 1:
-                self._tell(line, "a second document begins here", "write one document per file")
+                self._report(line, "a second document begins here", "write one document per file")
             return self.documents > 1
         if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag is not None:
-            self._tell(line, f"the tag {event.tag!r} is not read", "remove it and write a plain value")
+            self._report(line, f"the tag {event.tag!r} is not read", "remove it and write a plain value")
         if isinstance(event, yaml.ScalarEvent):
             value = scalar(event.value) if event.implicit[0] else event.value
             self._put(Written(value, line, event.value), event.anchor)
@@ -113,13 +113,13 @@ class _Builder:
             self._put(done.node, done.anchor)
         return False
 
-    def _tell(self, line: int, what: str, remedy: str) -> None:
+    def _report(self, line: int, what: str, remedy: str) -> None:
         self.mistakes.append(Located(self.file, line, what, remedy))
 
     def _too_deep(self, more: int, line: int) -> bool:
         if len(self.stack) + more <= MAX_DEPTH:
             return False
-        self._tell(
+        self._report(
             line, f"this is nested more than {MAX_DEPTH} levels deep", "no document needs that: write it flatter"
         )
         self.root = None
@@ -128,13 +128,13 @@ class _Builder:
     def _repeat(self, anchor: str, line: int) -> bool:
         """Expands an alias, unless it refers to itself or the result is too large."""
         if anchor not in self.anchors:
-            self._tell(line, f"nothing complete is called &{anchor} above this line", "write the value itself")
+            self._report(line, f"nothing complete is called &{anchor} above this line", "write the value itself")
             self.root = None
             return True
         known = self.anchors[anchor]
         self.repeated += known.size
         if self.repeated > MAX_REPEATED:
-            self._tell(line, f"aliases expand this to more than {MAX_REPEATED} values", "write without aliases")
+            self._report(line, f"aliases expand this to more than {MAX_REPEATED} values", "write without aliases")
             self.root = None
             return True
         if self._too_deep(known.depth, line):
@@ -164,9 +164,9 @@ class _Builder:
         if not isinstance(mapping.value, dict):
             raise TypeError(f"only a mapping has keys, got {mapping.value!r}")
         if isinstance(key.value, list | dict):
-            self._tell(key.line, "a key must be a plain name", "write one name before the colon")
+            self._report(key.line, "a key must be a plain name", "write one name before the colon")
         elif key.text in mapping.value:
             first = mapping.value[key.text].line
-            self._tell(key.line, f"the key {key.text!r} is already on line {first}", "remove one of the two")
+            self._report(key.line, f"the key {key.text!r} is already on line {first}", "remove one of the two")
         else:
             mapping.value[key.text] = WrittenEntry(key.line, content)
