@@ -58,6 +58,8 @@ class Order:
     key_groups: int | None = None
     seconds: float | None = None
     until_drained: bool = False
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """The settings that were given, by key, for the JSON answer."""
     as_json: bool = False
     aside: bool = False
     """Whether stdout is for another answer; the run's lines then go to stderr."""
@@ -104,7 +106,7 @@ def carry_out(order: Order) -> bool:
         except KeyboardInterrupt:
             warn("interrupted")
     if order.as_json:
-        answer_json(ok=not told["failures"], **told)
+        answer_json(ok=not told["failures"], settings=order.given, **told)
     else:
         warn(f"stopped; rheostat run with --directory {order.directory} takes it up again")
     return not told["failures"]

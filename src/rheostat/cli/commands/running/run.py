@@ -166,6 +166,7 @@ def run(
         key_groups=settings.key_groups,
         seconds=settings.seconds,
         until_drained=settings.until_drained or False,
+        given=settings.given(),
         as_json=as_json,
         steered=steered,
         profile=None if settings.profile is None else read_profile(Path(settings.profile)),
