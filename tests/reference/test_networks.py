@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rheostat.model.network.globe import great_circle_km
 from rheostat.reference import NETWORKS
-from rheostat.reference.ansnet import LINKS, SITES, ansnet, great_circle_km
+from rheostat.reference.ansnet import LINKS, SITES, ansnet
 from rheostat.reference.networks import odp_testbed, random_gaussian, random_geographic, scaled_to_mean
 
 

@@ -4,10 +4,9 @@ The paper does not tell which fifteen sites, their links and their delays. Sites
 suburban sites (Reston, San Jose) are merged with the city nearby, and Hawaii is left out.
 """
 
-from math import asin, cos, radians, sin, sqrt
-
 import numpy as np
 
+from rheostat.model.network.globe import KM_PER_MS, great_circle_km
 from rheostat.model.network.links import LinkQuality, Network
 from rheostat.model.network.resources import Infrastructure
 from rheostat.reference.networks import edrp_infrastructure, scaled_to_mean
@@ -56,9 +55,6 @@ LINKS = (
 )
 """Physical links, in both directions."""
 
-KM_PER_MS = 200.0
-"""Speed of light in glass."""
-
 
 def ansnet(mean_ms: float = 32.0) -> Infrastructure:
     """Fifteen nodes, shortest paths over physical links, logical links between all pairs [EDRP 7.2].
@@ -75,14 +71,3 @@ def ansnet(mean_ms: float = 32.0) -> Infrastructure:
     # The sum along a path may round differently from each end; a link has the same length in both directions.
     symmetric = np.minimum(delays, delays.T)
     return edrp_infrastructure("ansnet", names, scaled_to_mean(symmetric, mean_ms))
-
-
-def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """Distance of two points (latitude, longitude) on a sphere of the earth's mean radius, by the haversine formula.
-
-    >>> round(great_circle_km((0.0, 0.0), (0.0, 180.0)))  # half way round
-    20015
-    """
-    (north_a, east_a), (north_b, east_b) = (tuple(map(radians, place)) for place in (a, b))
-    square = sin((north_b - north_a) / 2) ** 2 + cos(north_a) * cos(north_b) * sin((east_b - east_a) / 2) ** 2
-    return 2 * 6371.0 * asin(sqrt(square))

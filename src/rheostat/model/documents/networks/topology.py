@@ -5,18 +5,16 @@ thirds of its speed in vacuum, along the great circle.
 """
 
 from collections import Counter
-from math import asin, cos, isfinite, radians, sin, sqrt
+from math import isfinite
 from pathlib import Path
 
 from rheostat.errors import InvalidDocument, InvalidModel, Located, Mistake
 from rheostat.model.documents.networks.graphml import Edge, Graph, Vertex, parse_graphml
 from rheostat.model.documents.text.text_files import text_of
 from rheostat.model.graph.flow_order import did_you_mean
+from rheostat.model.network.globe import KM_PER_MS, great_circle_km
 from rheostat.model.network.links import Link, LinkQuality
 from rheostat.model.network.resources import Infrastructure, Node
-
-KM_PER_MS = 200.0
-EARTH_RADIUS_KM = 6371.0
 
 
 def read_topology(path: Path, *, largest_part: bool = False) -> Infrastructure:
@@ -51,17 +49,6 @@ def _located(mistake: Mistake, graph: Graph, file: str) -> Located:
     """A mistake that only the model finds, such as a part with directed edges into it but none out, with its line."""
     vertex = graph.vertices[int(mistake.where[1])] if mistake.where[0] == "nodes" else graph.vertices[0]
     return Located(file, vertex.line, mistake.what, mistake.remedy)
-
-
-def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """Distance in km between two points (latitude, longitude) in degrees, by the haversine formula.
-
-    >>> round(great_circle_km((40.71427, -74.00597), (41.85003, -87.65005)))
-    1146
-    """
-    (lat1, lon1), (lat2, lon2) = ((radians(lat), radians(lon)) for lat, lon in (a, b))
-    half = sin((lat2 - lat1) / 2) ** 2 + cos(lat1) * cos(lat2) * sin((lon2 - lon1) / 2) ** 2
-    return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(half)))
 
 
 def _place(vertex: Vertex) -> tuple[float, float] | None:
