@@ -30,7 +30,7 @@ class Agent:
     world: StillWorld
     silent: bool = False
     heard: list = field(default_factory=list)
-    outpost: LocalManagers | None = None
+    managers: LocalManagers | None = None
     known: str = ""
 
     def exchange(self, document):
@@ -39,22 +39,22 @@ class Agent:
         document = json.loads(json.dumps(document))
         self.heard.append(document)
         if "situation" in document:
-            self.outpost = self.outpost or LocalManagers(self.name, SETTINGS, self.world.application, self.world)
+            self.managers = self.managers or LocalManagers(self.name, SETTINGS, self.world.application, self.world)
             self.known = document["fingerprint"]
         if "orders" not in document:
-            told = {} if self.outpost is None else self.outpost.report().to_plain()
-            return {"knows": self.outpost is not None, **told}
-        if self.outpost is None or document["fingerprint"] != self.known:
+            told = {} if self.managers is None else self.managers.report().to_plain()
+            return {"knows": self.managers is not None, **told}
+        if self.managers is None or document["fingerprint"] != self.known:
             return {"knows": False}
-        report = self.outpost.take(Orders.from_plain(document["orders"]))
+        report = self.managers.take(Orders.from_plain(document["orders"]))
         return json.loads(json.dumps({"knows": True, **report.to_plain()}))
 
     def restart(self):
-        self.outpost, self.known = None, ""
+        self.managers, self.known = None, ""
 
 
 class Running:
-    """The little that outposts want to know of a runtime."""
+    """The little that remote managers want to know of a runtime."""
 
     def __init__(self, world, agents):
         self.world, self.agents = world, agents
@@ -87,13 +87,13 @@ class Place:
         self.posts = RemoteManagers(self.running, self.world, SETTINGS, self.world.journal, self.world.clock)
         parts = self.world.world()
         self.control = build(SETTINGS, type(parts)(**{**vars(parts), "actuator": self.posts, "requests": self.posts}))
-        self.posts.outlook = self.control.outlook
+        self.posts.state = self.control.state
 
     def agents_step(self, moment):
         self.world.clock.wait_until(moment)
         for agent in self.agents.values():
-            if agent.outpost is not None:
-                agent.outpost.step(moment)
+            if agent.managers is not None:
+                agent.managers.step(moment)
 
     def controller_steps(self, moment):
         self.world.clock.wait_until(moment)
@@ -102,7 +102,7 @@ class Place:
 
     def homes(self):
         held = [
-            (name, agent.name) for agent in self.agents.values() if agent.outpost for name in agent.outpost.operators
+            (name, agent.name) for agent in self.agents.values() if agent.managers for name in agent.managers.operators
         ]
         assert len(dict(held)) == len(held), "one manager for an operator"
         return dict(held)
@@ -179,7 +179,7 @@ def test_a_manager_whose_node_is_lost_goes_on_elsewhere_with_what_it_had_learned
     place.world.lose("n2")
     place.posts.step(35.0)
     del place.agents["n2"]
-    (home,) = (agent for agent in place.agents.values() if "count" in agent.outpost.operators)
+    (home,) = (agent for agent in place.agents.values() if "count" in agent.managers.operators)
     assert home.heard[-1]["orders"]["memories"]["count"]["policy"] == "threshold"
 
 
@@ -187,8 +187,8 @@ def test_the_old_manager_of_an_operator_is_not_heard(place):
     place.posts.step(0.0)
     place.agents_step(30.0)
     place.posts.exchange()
-    place.agents["n3"].outpost.take(Orders(("count",)))
-    place.agents["n3"].outpost.step(30.0)
+    place.agents["n3"].managers.take(Orders(("count",)))
+    place.agents["n3"].managers.step(30.0)
     asked = place.posts.take_all()
     assert len(asked) == 1
 
@@ -212,10 +212,10 @@ def test_paused_nobody_looks(place):
     place.posts.step(0.0)
     place.posts.pause()
     place.agents_step(30.0)
-    assert all(not agent.outpost.report().entries for agent in place.agents.values())
+    assert all(not agent.managers.report().entries for agent in place.agents.values())
     place.posts.step(40.0)
     place.agents_step(60.0)
-    assert any(agent.outpost.report().entries for agent in place.agents.values())
+    assert any(agent.managers.report().entries for agent in place.agents.values())
 
 
 def test_what_runs_is_told_when_it_has_changed_and_only_then(place):

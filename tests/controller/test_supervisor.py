@@ -146,7 +146,7 @@ def test_one_that_stands_still_is_ended_also_if_it_has_come_later(scene):
     scene.processes["n3"].silent = True
     scene.told.clear()
     for _ in range(SILENCES):
-        scene.agents._vigil.round()
+        scene.agents._watchdog.round()
     assert [told.split(":")[0] for told in scene.told] == ["put down n2", "put down n3"]
     assert scene.processes["n1"].is_alive
 

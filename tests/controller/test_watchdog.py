@@ -32,40 +32,40 @@ def agents():
 
 
 @pytest.fixture
-def vigil(agents):
+def watchdog(agents):
     return Watchdog(lambda: agents, round_seconds=0.001, patience_seconds=2)
 
 
-def rounds(vigil, count):
+def rounds(watchdog, count):
     for _ in range(count):
-        vigil.round()
+        watchdog.round()
 
 
-def test_it_is_ended_when_it_has_been_silent_for_long_and_nobody_else_is(vigil, agents):
+def test_it_is_ended_when_it_has_been_silent_for_long_and_nobody_else_is(watchdog, agents):
     agents[1].silent = True
-    rounds(vigil, SILENCES - 1)
+    rounds(watchdog, SILENCES - 1)
     assert agents[1].reasons == []
-    vigil.round()
+    watchdog.round()
     assert agents[1].reasons == [f"it left {SILENCES} questions in a row open, 2 s each"]
     assert agents[0].reasons == []
 
 
-def test_an_answer_in_between_makes_up_for_all_before(vigil, agents):
+def test_an_answer_in_between_makes_up_for_all_before(watchdog, agents):
     for _ in range(3):
         agents[0].silent = True
-        rounds(vigil, SILENCES - 1)
+        rounds(watchdog, SILENCES - 1)
         agents[0].silent = False
-        vigil.round()
+        watchdog.round()
     assert agents[0].reasons == []
 
 
-def test_its_successor_begins_anew(vigil, agents):
+def test_its_successor_begins_anew(watchdog, agents):
     agents[0].silent = True
-    rounds(vigil, SILENCES)
+    rounds(watchdog, SILENCES)
     agents[0].silent = True
-    rounds(vigil, SILENCES - 1)
+    rounds(watchdog, SILENCES - 1)
     assert len(agents[0].reasons) == 1
-    vigil.round()
+    watchdog.round()
     assert len(agents[0].reasons) == 2
 
 
@@ -77,22 +77,22 @@ def test_nobody_waits_for_the_silence_of_others(agents):
     assert not together.broken
 
 
-def test_nobody_is_ended_after_it_was_stopped(vigil, agents):
+def test_nobody_is_ended_after_it_was_stopped(watchdog, agents):
     agents[0].silent = True
-    rounds(vigil, SILENCES - 1)
-    vigil.stop()
-    rounds(vigil, SILENCES)
+    rounds(watchdog, SILENCES - 1)
+    watchdog.stop()
+    rounds(watchdog, SILENCES)
     assert agents[0].reasons == []
 
 
-def test_it_asks_by_itself_and_also_whoever_comes_later(vigil, agents):
-    vigil.start()
+def test_it_asks_by_itself_and_also_whoever_comes_later(watchdog, agents):
+    watchdog.start()
     try:
         late = Agent("n3", silent=True)
         agents.append(late)
         assert late.ended.wait(30)
     finally:
-        vigil.stop()
+        watchdog.stop()
 
 
 def test_without_agents_there_is_nobody_to_ask():

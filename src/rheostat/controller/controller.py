@@ -52,7 +52,7 @@ class Controller:
         self._recording = recording
         self.profile = profile or Profile.load(self._profile_path)
         self._steering: DecisionLoop | None = None
-        self._outposts: RemoteManagers | None = None
+        self._remote: RemoteManagers | None = None
         self._changing = Lock()
         # Healing and changing take turns: a change waits for the moment that healing takes, and is not refused for it.
         self._turn = Lock()
@@ -92,14 +92,14 @@ class Controller:
             world = World(self.application, self.feed, self, clock, journal, provider, profile, fuses=True)
             if not (self._opened.agents_can_manage and has_local_managers(settings)):
                 return build(settings, world, planning)
-            posts = self._outposts = RemoteManagers(self.runtime, self, settings, journal, clock)
+            posts = self._remote = RemoteManagers(self.runtime, self, settings, journal, clock)
             control = build(settings, replace(world, actuator=posts, requests=posts), planning)
-            posts.outlook = control.outlook
+            posts.state = control.state
             return replace(control, loops=(posts, *control.loops))
 
         self._steering = DecisionLoop(built, clock, self.runtime.journal, self.runtime.deployment(), self._node_names)
-        if self._steering.is_paused and self._outposts is not None:
-            self._outposts.pause()
+        if self._steering.is_paused and self._remote is not None:
+            self._remote.pause()
         self._steering.start()
 
     def _node_names(self) -> AbstractSet[str]:
@@ -116,8 +116,8 @@ class Controller:
     def pause_control(self) -> None:
         """The managers decide nothing until they are told to."""
         self.steering.pause()
-        if self._outposts is not None:
-            self._outposts.pause()
+        if self._remote is not None:
+            self._remote.pause()
 
     def resume_control(self) -> None:
         """The managers decide again."""

@@ -56,7 +56,7 @@ class RemoteManagers:
         self._runtime, self._actuator, self._settings, self._clock = runtime, actuator, settings, clock
         self._journal = journal
         self.period_seconds = runtime.monitor.settings.period_seconds
-        self.outlook: ApplicationState | None = None
+        self.state: ApplicationState | None = None
         """The application manager's: it says what settles and which nodes take nothing new."""
         self._posts: dict[str, _Post] = {}
         self._homes: dict[str, str] = {}
@@ -128,14 +128,14 @@ class RemoteManagers:
         self._take(node.name, post, Report.from_plain(told))
 
     def _orders(self, name: str, post: _Post) -> Orders:
-        outlook = self.outlook
+        state = self.state
         mine = tuple(operator for operator, home in self._homes.items() if home == name)
         return Orders(
             mine,
             {operator: self._memories[operator] for operator in mine if operator in self._memories},
-            () if outlook is None else tuple(sorted(outlook.hidden)),
-            NEVER if outlook is None else max(NEVER, outlook.settled_at_seconds),
-            {} if outlook is None else dict(outlook.settling),
+            () if state is None else tuple(sorted(state.hidden)),
+            NEVER if state is None else max(NEVER, state.settled_at_seconds),
+            {} if state is None else dict(state.settling),
             self._held_until,
             {sender: number for sender, number in self._answers.items() if sender in {s.sender for s in post.standing}},
             post.received,

@@ -72,8 +72,8 @@ class AgentSupervisor:
         self._ending = False
         self._hurry = Event()
         """Set when there is no time for warm-up: no other node is up, or everything is being ended."""
-        self._vigil = Watchdog(self._all)
-        self._vigil.start()
+        self._watchdog = Watchdog(self._all)
+        self._watchdog.start()
 
     def start_all(self, nodes: Iterable[ModelNode], *, taking_up: bool = False) -> dict[str, RemoteNode]:
         """Starts the nodes side by side, and gives them when all are up.
@@ -122,14 +122,14 @@ class AgentSupervisor:
     def abandon(self) -> None:
         """Stops watching the agents and leaves them running: another controller has taken the run over."""
         self._ending = True
-        self._vigil.stop()
+        self._watchdog.stop()
         self._hurry.set()
         self._threads.shutdown(wait=True)
 
     def stop(self) -> None:
         """Ends all of them."""
         self._ending = True
-        self._vigil.stop()
+        self._watchdog.stop()
         self._hurry.set()
         for agent in self._agents.values():
             agent.stop()

@@ -22,8 +22,8 @@ from rheostat.policies.replicas.placement import LeastUsed
 
 
 def managed(world, **settings):
-    outlook = ApplicationState(world.application, Averages(world))
-    return ApplicationManager(outlook, Inbox(), world, world.clock, world.journal, **settings)
+    state = ApplicationState(world.application, Averages(world))
+    return ApplicationManager(state, Inbox(), world, world.clock, world.journal, **settings)
 
 
 def more(operator, node, score=0.5, here=None):
@@ -71,9 +71,9 @@ def test_after_a_change_nobody_proposes_until_it_has_settled_and_old_measurement
     manager = managed(world, settle_seconds=10.0)
     ask(manager, more("split", "n3"))
     manager.step(0.0)
-    assert manager.outlook.settled_at_seconds == 12.0
-    manager.outlook.refresh(12.0)
-    assert manager.outlook.operator_view("count").utilizations == ()
+    assert manager.state.settled_at_seconds == 12.0
+    manager.state.refresh(12.0)
+    assert manager.state.operator_view("count").utilizations == ()
 
 
 def test_only_what_changed_may_have_to_settle():
@@ -81,8 +81,8 @@ def test_only_what_changed_may_have_to_settle():
     manager = managed(world, settles_alone=True)
     ask(manager, more("split", "n3"))
     manager.step(0.0)
-    assert manager.outlook.unsettled_seconds("split", 2.0) == 30.0
-    assert manager.outlook.unsettled_seconds("count", 2.0) == 0.0
+    assert manager.state.unsettled_seconds("split", 2.0) == 30.0
+    assert manager.state.unsettled_seconds("count", 2.0) == 0.0
 
 
 @pytest.mark.parametrize("effect", [Refused(("node n3 does not run",)), RolledBack("node n3 was lost")])
@@ -94,7 +94,7 @@ def test_a_change_that_did_not_happen_is_told_and_nothing_has_to_settle(effect):
     facts = world.entries("effect")[0]
     assert facts["outcome"] in {"refused", "rolled back"}
     assert "n3" in facts["reasons"][0]
-    assert manager.outlook.settled_at_seconds < 0
+    assert manager.state.settled_at_seconds < 0
 
 
 def test_what_was_expected_is_compared_with_what_came_of_it():

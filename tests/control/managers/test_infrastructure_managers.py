@@ -25,9 +25,9 @@ class Town:
 
     def __init__(self, world, free=5, policy=None, **settings):
         self.world = world
-        outlook = ApplicationState(world.application, Averages(world), by_region=True)
+        state = ApplicationState(world.application, Averages(world), by_region=True)
         self.application = ApplicationManager(
-            outlook,
+            state,
             Inbox(),
             world,
             world.clock,
@@ -36,7 +36,7 @@ class Town:
             settle_seconds=0.0,
             **settings,
         )
-        self.region = RegionManager("", TargetCapacity(free), (outlook,), world, world.journal)
+        self.region = RegionManager("", TargetCapacity(free), (state,), world, world.journal)
         self.manager = InfrastructureManager(
             [self.region], [self.application], world.journal, policy or AcceptUnlessOccupied(vacate_seconds=120)
         )
@@ -149,10 +149,10 @@ def test_an_under_used_node_is_hidden_left_and_stopped():
     town.minute(0)
     assert town.told()[0]["vacate"] == "n2"
     assert "n2" not in town.world.deployed.nodes()
-    assert town.application.outlook.hidden == {"n2"}
+    assert town.application.state.hidden == {"n2"}
     town.minute(1)
     assert "n2" not in town.world.at.index
-    assert town.application.outlook.hidden == set()
+    assert town.application.state.hidden == set()
     assert town.manager.asked == {}
 
 
@@ -162,7 +162,7 @@ def test_an_application_refuses_to_leave_a_node_it_is_pinned_to():
     town.minute(0)
     assert town.told()[0]["refused"] == "vacate n0"
     assert town.told()[0]["reason"] == "operator source is pinned to it"
-    assert town.application.outlook.hidden == set()
+    assert town.application.state.hidden == set()
     assert town.region.leaving == set()
 
 
@@ -172,11 +172,11 @@ def test_a_node_that_is_not_left_in_time_may_be_used_again():
     town = Town(StillWorld(deployed, nodes(4, 3.0), cpu={"n2": 0.05}), granting=TokenBucket())
     town.minute(0)
     town.minute(1)
-    assert town.application.outlook.hidden == {"n2"}
+    assert town.application.state.hidden == {"n2"}
     town.world.cpu["n2"] = 0.5
     town.minute(2)
     assert town.told()[-1] == {"by": "infrastructure manager", "cancelled": "n2", "reason": "not left within 120 s"}
-    assert town.application.outlook.hidden == set()
+    assert town.application.state.hidden == set()
     assert town.application.leaving.nodes == set()
     assert town.region.leaving == set()
 
@@ -184,21 +184,21 @@ def test_a_node_that_is_not_left_in_time_may_be_used_again():
 def test_a_node_stays_if_there_is_no_room_elsewhere_for_what_it_holds():
     world = under_used()
     town = Town(world, free=0)
-    town.application.outlook.shown = frozenset({"n2"})
-    town.application.outlook.refresh(0.0)
-    reason = town.application.leaving.agree("n2", town.application.outlook)
+    town.application.state.shown = frozenset({"n2"})
+    town.application.state.refresh(0.0)
+    reason = town.application.leaving.agree("n2", town.application.state)
     assert reason == "there is no room elsewhere for the 1 replicas of count"
 
 
 def test_room_for_exactly_what_it_holds_is_room_enough():
     town = Town(under_used(), free=0)
-    outlook = town.application.outlook
-    outlook.shown = frozenset({"n2", "n3"})
+    state = town.application.state
+    state.shown = frozenset({"n2", "n3"})
     town.world.deployed = Deployment.of({"source": {"n0": 1}, "split": {"n3": 2}, "count": {"n2": 1}})
-    outlook.refresh(0.0)
-    assert town.application.leaving.agree("n2", outlook) == ""
+    state.refresh(0.0)
+    assert town.application.leaving.agree("n2", state) == ""
     town.world.deployed = Deployment.of({"source": {"n0": 1}, "split": {"n3": 3}, "count": {"n2": 1}})
-    assert town.application.leaving.agree("n2", outlook) == "there is no room elsewhere for the 1 replicas of count"
+    assert town.application.leaving.agree("n2", state) == "there is no room elsewhere for the 1 replicas of count"
 
 
 def test_an_inhibited_region_gets_no_nodes():
@@ -211,18 +211,18 @@ def test_an_inhibited_region_gets_no_nodes():
 def test_every_application_gets_its_view_of_the_resources():
     town = Town(StillWorld())
     town.manager.show(town.application, frozenset({"n1", "n2"}))
-    town.application.outlook.refresh(0.0)
-    assert {view.name for view in town.application.outlook.node_views("count")} == {"n1", "n2"}
+    town.application.state.refresh(0.0)
+    assert {view.name for view in town.application.state.node_views("count")} == {"n1", "n2"}
     town.manager.show(town.application, None)
-    assert len(town.application.outlook.node_views("count")) == 5
+    assert len(town.application.state.node_views("count")) == 5
 
 
 def test_a_region_manager_sees_its_own_region_only():
     members = tuple(Node(f"n{i}", 2.0, region="rome" if i < 3 else "milan") for i in range(5))
     world = StillWorld(at=Infrastructure("two", members))
-    outlook = ApplicationState(world.application, Averages(world))
-    outlook.refresh(0.0)
-    milan = RegionManager("milan", TargetCapacity(), (outlook,), world, world.journal)
+    state = ApplicationState(world.application, Averages(world))
+    state.refresh(0.0)
+    milan = RegionManager("milan", TargetCapacity(), (state,), world, world.journal)
     assert [node.name for node in milan.view(0.0).nodes] == ["n3", "n4"]
 
 
@@ -231,10 +231,10 @@ def test_replicas_of_all_applications_count():
         StillWorld(),
         replace(StillWorld(), deployed=Deployment.single({"source": "n0", "split": "n0", "count": "n0"})),
     )
-    outlooks = [ApplicationState(each.application, Averages(each)) for each in (world, other)]
-    for outlook in outlooks:
-        outlook.refresh(0.0)
-    manager = RegionManager("", TargetCapacity(), outlooks, world, world.journal)
+    states = [ApplicationState(each.application, Averages(each)) for each in (world, other)]
+    for state in states:
+        state.refresh(0.0)
+    manager = RegionManager("", TargetCapacity(), states, world, world.journal)
     assert {node.name: node.assigned for node in manager.view(0.0).nodes} == pytest.approx(
         {"n0": 4, "n1": 1, "n2": 1, "n3": 0, "n4": 0}
     )

@@ -21,9 +21,9 @@ from rheostat.policies.replicas.victims import OneOfTheTwoBusiest
 
 
 def managed(world, operator="count", policy=None, **settings):
-    inbox, outlook = Inbox(), ApplicationState(world.application, Averages(world))
+    inbox, state = Inbox(), ApplicationState(world.application, Averages(world))
     local = Local(LeastUsed(), OneOfTheTwoBusiest())
-    manager = OperatorManager(operator, policy or Threshold(), outlook, inbox, world.journal, local, **settings)
+    manager = OperatorManager(operator, policy or Threshold(), state, inbox, world.journal, local, **settings)
     return manager, inbox
 
 
@@ -84,7 +84,7 @@ def test_a_request_that_is_no_longer_wanted_is_withdrawn():
 def test_while_a_change_settles_nothing_is_proposed():
     world = StillWorld(work={"count": 0.9})
     manager, inbox = managed(world)
-    manager.outlook.settle(10.0)
+    manager.state.settle(10.0)
     manager.step(5.0)
     assert inbox.take_all() == []
     assert world.entries("proposal") == []
@@ -125,8 +125,8 @@ def test_what_was_learned_is_journaled_as_plain_data_and_a_manager_goes_on_from_
 
 class TestNodeManagers:
     def managed(self, world):
-        inbox, outlook = Inbox(), ApplicationState(world.application, Averages(world))
-        return NodeManagers(NodeMigration(0.8, LeastUsed()), outlook, inbox, world.journal), inbox
+        inbox, state = Inbox(), ApplicationState(world.application, Averages(world))
+        return NodeManagers(NodeMigration(0.8, LeastUsed()), state, inbox, world.journal), inbox
 
     def test_a_busy_node_asks_for_one_of_its_replicas_to_be_moved(self):
         world = StillWorld(cpu={"n2": 0.9, "n4": 0.1})
@@ -152,6 +152,6 @@ class TestNodeManagers:
 
     def test_while_a_change_settles_nothing_is_asked_for(self):
         managers, inbox = self.managed(StillWorld(cpu={"n2": 0.9}))
-        managers.outlook.settle(10.0)
+        managers.state.settle(10.0)
         managers.step(0.0)
         assert inbox.take_all() == []

@@ -60,9 +60,9 @@ def small_world(rate=10.0, **settings):
 
 
 def managed(world, planner=None, objective=OBJECTIVE, **settings):
-    outlook = ApplicationState(world.application, Averages(world))
+    state = ApplicationState(world.application, Averages(world))
     planner = planner or Asked()
-    return PlannedManager(planner, outlook, world, world.clock, world.journal, objective, **settings), planner
+    return PlannedManager(planner, state, world, world.clock, world.journal, objective, **settings), planner
 
 
 def stepped(manager, world, *minutes):
@@ -239,9 +239,9 @@ class Streams:
 
 
 def test_a_measured_stream_counts_more_than_its_selectivity():
-    outlook = ApplicationState(SMALL, Averages(Streams(small_world(rate=40.0))))
-    outlook.refresh(0.0)
-    application = measured_application(outlook)
+    state = ApplicationState(SMALL, Averages(Streams(small_world(rate=40.0))))
+    state.refresh(0.0)
+    application = measured_application(state)
     assert application.rates.streams == {("source", "count"): 25.0}
     assert application.rates.operators["source"] == 40.0
 
@@ -262,9 +262,9 @@ def test_odp_places_as_many_replicas_as_there_are():
 
 def test_measured_streams_replace_what_was_declared():
     world = small_world(rate=40.0)
-    outlook = ApplicationState(SMALL, Averages(world))
-    outlook.refresh(0.0)
-    assert measured_application(outlook).rates.streams == {("source", "count"): 40.0}
+    state = ApplicationState(SMALL, Averages(world))
+    state.refresh(0.0)
+    assert measured_application(state).rates.streams == {("source", "count"): 40.0}
 
 
 @pytest.mark.parametrize(

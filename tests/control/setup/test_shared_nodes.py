@@ -60,7 +60,7 @@ def test_a_node_is_released_only_if_every_application_has_left_it():
     settings = ControlSettings("e2df", "hold", free_capacity=2, region_period_seconds=60.0)
     control = build_together(settings, [each.world() for each in (words, taxis)])
     run(control.loops, clock, 0.0)
-    assert all(each.application.outlook.hidden == {"n3"} for each in control.controls)
+    assert all(each.application.state.hidden == {"n3"} for each in control.controls)
     run(control.loops, clock, 600.0)
     assert "n3" not in taxis.deployed.nodes()
 

@@ -65,7 +65,7 @@ class Replay:
     regions: TargetCapacity | None = None
     nodes: NodeMigration | None = None
     planned: PlannedManager | None = None
-    """Plans on the nodes of its outlook, or on some of them; a plan on other nodes is not decided again."""
+    """Plans on the nodes of its state, or on some of them; a plan on other nodes is not decided again."""
     decided: int = 0
     """Number of decisions taken again so far."""
     skipped: int = 0
@@ -189,13 +189,13 @@ class Replay:
         facts: Any = entry.facts
         if self.planned is None or "nodes" not in facts:
             return None
-        picture = self.planned.outlook.picture()
-        infrastructure = picture.infrastructure
+        snapshot = self.planned.state.snapshot()
+        infrastructure = snapshot.infrastructure
         if set(facts["nodes"]) < infrastructure.index.keys():
             infrastructure = with_only(infrastructure, facts["nodes"])
         if facts["nodes"] != list(infrastructure.index):
             return None
-        application = journaled_application(picture.application, facts)
+        application = journaled_application(snapshot.application, facts)
         current = Deployment.of(facts["current"])
         infrastructure = MeasuredNetwork.from_plain(facts["network"]).applied_to(infrastructure)
         known = MeasuredValues.from_plain(facts["knowledge"])

@@ -41,7 +41,7 @@ class ApplicationState:
     """No manager proposes anything until then: the application starts, or a change settles."""
     settling: dict[str, float] = field(default_factory=dict)
     """The same for single operators."""
-    _picture: DeploymentSnapshot | None = None
+    _snapshot: DeploymentSnapshot | None = None
     _near: tuple[Infrastructure, NDArray[np.intp]] | None = None
     _cpu: dict[str, float | None] = field(default_factory=dict)
 
@@ -50,14 +50,14 @@ class ApplicationState:
         if now_seconds != self.monitor.now_seconds:
             self.monitor.refresh(now_seconds)
             self._cpu.clear()
-        return self.picture()
+        return self.snapshot()
 
-    def picture(self) -> DeploymentSnapshot:
+    def snapshot(self) -> DeploymentSnapshot:
         """Snapshot of the deployment that runs now."""
         deployment, infrastructure = self.monitor.probe.deployment(), self.monitor.probe.infrastructure()
-        known = self._picture
+        known = self._snapshot
         if known is None or known.deployment is not deployment or known.infrastructure is not infrastructure:
-            self._picture = known = DeploymentSnapshot(self.application, deployment, infrastructure)
+            self._snapshot = known = DeploymentSnapshot(self.application, deployment, infrastructure)
         return known
 
     def cpu(self, node: str) -> float | None:
@@ -89,7 +89,7 @@ class ApplicationState:
 
     def operator_view(self, name: str) -> OperatorView:
         """One operator."""
-        operator, replicas = self.application.by_name[name], self.picture().replicas[name]
+        operator, replicas = self.application.by_name[name], self.snapshot().replicas[name]
         subject, value = Subject.operator(name), self.monitor.value
         rate = value(subject, "input_rate")
         if rate is None and not self.application.inputs[name]:
@@ -119,7 +119,7 @@ class ApplicationState:
 
     def busy_replicas(self, name: str) -> float | None:
         """Number of replicas that an operator alone would keep fully busy; None if that is unknown."""
-        replicas = self.picture().replicas[name]
+        replicas = self.snapshot().replicas[name]
         alone = self._of_replicas(name, replicas, "own_utilization")
         return sum(alone) if alone else None
 
@@ -157,8 +157,8 @@ class ApplicationState:
 
     def node_views(self, operator: str) -> tuple[NodeView, ...]:
         """Nodes an operator could grow to, as seen from where most of it runs; itself included."""
-        picture = self.picture()
-        replicas = picture.replicas[operator]
+        snapshot = self.snapshot()
+        replicas = snapshot.replicas[operator]
         home = max(replicas.counts, key=lambda pair: (pair[1], pair[0]))[0]
         declared = self.application.by_name[operator]
         return tuple(
@@ -168,13 +168,13 @@ class ApplicationState:
         )
 
     def _node_view(self, node: str, delay_ms: float, operator: str) -> NodeView:
-        picture = self.picture()
+        snapshot = self.snapshot()
         busy = self.cpu(node)
-        return NodeView(node, delay_ms, picture.room(node, operator), busy, picture.replicas[operator][node])
+        return NodeView(node, delay_ms, snapshot.room(node, operator), busy, snapshot.replicas[operator][node])
 
     def _nearest(self, home: str) -> list[tuple[str, float]]:
         """The nodes a manager on `home` knows, nearest first; from a node that is lost nothing is far."""
-        infrastructure = self.picture().infrastructure
+        infrastructure = self.snapshot().infrastructure
         if home not in infrastructure.index:
             return [(node.name, 0.0) for node in infrastructure.nodes[: self.neighbours]]
         if self.by_region:
@@ -189,28 +189,28 @@ class ApplicationState:
 
     def replica_views(self, operator: str) -> tuple[ReplicaView, ...]:
         """Every replica of an operator, as one who has to choose sees it."""
-        replicas = self.picture().replicas[operator]
+        replicas = self.snapshot().replicas[operator]
         busy = self._of_replicas(operator, replicas, "utilization")
         nodes = [node for node, count in replicas.counts for _ in range(count)]
         return tuple(ReplicaView(node, busy[i] if busy else None, self.cpu(node)) for i, node in enumerate(nodes))
 
     def host_view(self, node: str) -> HostView:
         """A node and what of it could move, for its node manager."""
-        picture = self.picture()
+        snapshot = self.snapshot()
         hosted = tuple(
             (operator, count)
-            for operator, count in sorted(picture.hosted.get(node, {}).items())
+            for operator, count in sorted(snapshot.hosted.get(node, {}).items())
             if self.application.by_name[operator].pin is None
         )
         busy = self.cpu(node)
         return HostView(node, self.monitor.now_seconds, busy, hosted, self._neighbours_of(node))
 
     def _neighbours_of(self, node: str) -> tuple[NodeView, ...]:
-        picture = self.picture()
+        snapshot = self.snapshot()
         views = []
         for other, delay in self._nearest(node):
             if other != node and self.may_use(other):
-                free = int(picture.capacities[other] - picture.used[other] + 1e-9)
+                free = int(snapshot.capacities[other] - snapshot.used[other] + 1e-9)
                 busy = self.cpu(other)
-                views.append(NodeView(other, delay, max(0, free), busy, len(picture.hosted.get(other, {}))))
+                views.append(NodeView(other, delay, max(0, free), busy, len(snapshot.hosted.get(other, {}))))
         return tuple(views)

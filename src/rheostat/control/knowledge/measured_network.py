@@ -24,9 +24,9 @@ class MeasuredNetwork:
     availability: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def seen_by(cls, outlook: ApplicationState) -> Self:
+    def seen_by(cls, state: ApplicationState) -> Self:
         """The present knowledge of managers."""
-        value, nodes = outlook.monitor.value, list(outlook.picture().infrastructure.index)
+        value, nodes = state.monitor.value, list(state.snapshot().infrastructure.index)
         delays = {(u, v): value(Subject.link(u, v), "delay_ms") for u in nodes for v in nodes if u != v}
         shares = {node: value(Subject.node(node), "availability") for node in nodes}
         return cls(

@@ -29,7 +29,7 @@ APPLICATION_PROPOSAL = "application proposal"
 class ApplicationManager:
     """The global loop of one application."""
 
-    outlook: ApplicationState
+    state: ApplicationState
     inbox: Requests
     actuator: Actuator
     clock: Clock
@@ -62,12 +62,12 @@ class ApplicationManager:
             self.memory = self.granting.begin()
         if self.policy is not None and self.policy_memory is None:
             self.policy_memory = self.policy.begin()
-        self.comparison = Prediction(self.outlook, self.journal, self.name)
+        self.comparison = Prediction(self.state, self.journal, self.name)
 
     @property
     def name(self) -> str:
         """Name of the manager in the journal."""
-        return f"application manager of {self.outlook.application.name}"
+        return f"application manager of {self.state.application.name}"
 
     def step(self, now_seconds: float) -> None:
         """One turn of the loop."""
@@ -75,29 +75,29 @@ class ApplicationManager:
 
     def act(self, now_seconds: float) -> bool:
         """One turn of the loop; whether anything was changed."""
-        picture = self.outlook.refresh(now_seconds)
+        snapshot = self.state.refresh(now_seconds)
         self.comparison.compare(now_seconds)
         asked = self.inbox.take_all()
-        if self.outlook.settled_at_seconds <= now_seconds:
+        if self.state.settled_at_seconds <= now_seconds:
             asked += self._propose(now_seconds)
-        asked += self.leaving.requests(self.outlook, self.local)
-        decision = self._decide(picture, asked, now_seconds)
+        asked += self.leaving.requests(self.state, self.local)
+        decision = self._decide(snapshot, asked, now_seconds)
         self.journal.append(Entry(DECISION, now_seconds, decision.facts()))
         return self._enact(decision.change) if decision.granted else False
 
-    def _decide(self, picture: DeploymentSnapshot, asked: Sequence[Request], now_seconds: float) -> Decision:
+    def _decide(self, snapshot: DeploymentSnapshot, asked: Sequence[Request], now_seconds: float) -> Decision:
         current, stale = [], []
         for request in asked:
-            if picture.replicas.get(request.change.operator) == request.change.before:
+            if snapshot.replicas.get(request.change.operator) == request.change.before:
                 current.append(request)
             else:
                 stale.append(Refusal(request, "application manager", "the operator has changed meanwhile"))
         kept, conflicts = without_conflicts(current)
         if self.crowding is not None:
-            kept, crowds = self.crowding.checked(kept, picture.replicas)
+            kept, crowds = self.crowding.checked(kept, snapshot.replicas)
             conflicts += crowds
-        replicas = sum(len(each) for each in picture.replicas.values())
-        seen = GrantSituation(now_seconds, self.outlook.response_ms(), replicas)
+        replicas = sum(len(each) for each in snapshot.replicas.values())
+        seen = GrantSituation(now_seconds, self.state.response_ms(), replicas)
         granted, self.memory = self.granting.grant(kept, seen, self.memory)
         return Decision.of(self.name, seen, asked, (*stale, *conflicts), granted)
 
@@ -105,17 +105,17 @@ class ApplicationManager:
         """Requests of the policy for the whole application."""
         if self.policy is None:
             return []
-        view = self.outlook.application_view()
+        view = self.state.application_view()
         proposals, self.policy_memory = self.policy.decide_all(view, self.policy_memory)
         requests = []
         told = {name: proposal.to_plain() for name, proposal in proposals.items()}
         facts: dict[str, Json] = {"by": self.name, "view": view.to_plain(), "proposals": told}
         self.journal.append(Entry(APPLICATION_PROPOSAL, now_seconds, facts))
-        replicas = self.outlook.picture().replicas
+        replicas = self.state.snapshot().replicas
         for each in view.operators:
             proposal = proposals[each.operator]
-            nodes = self.outlook.node_views(each.operator) if proposal.wanted > each.replicas else ()
-            spare = self.outlook.replica_views(each.operator) if proposal.wanted < each.replicas else ()
+            nodes = self.state.node_views(each.operator) if proposal.wanted > each.replicas else ()
+            spare = self.state.replica_views(each.operator) if proposal.wanted < each.replicas else ()
             proposed = Proposed(self.name, each, proposal, replicas[each.operator], nodes, spare)
             if (request := proposed.request(self.local)) is not None:
                 requests.append(request)
@@ -130,6 +130,6 @@ class ApplicationManager:
         self.journal.append(Entry(EFFECT, now, effect_facts(self.name, change, effect, expected.to_plain())))
         if done:
             changed = [each.operator for each in change.changes] if self.settles_alone else None
-            self.outlook.settle(now + self.settle_seconds, changed)
+            self.state.settle(now + self.settle_seconds, changed)
             self.comparison.begin(expected)
         return done

@@ -56,22 +56,22 @@ class InfrastructureManager:
 
     def show(self, application: ApplicationManager, nodes: frozenset[str] | None) -> None:
         """Gives an application its view of the resources: the only nodes it may use, None for all."""
-        application.outlook.shown = nodes
+        application.state.shown = nodes
 
     def _nodes(self) -> int:
         """Number of nodes that are up or requested."""
-        up = self.applications[0].outlook.picture().infrastructure.nodes if self.applications else ()
+        up = self.applications[0].state.snapshot().infrastructure.nodes if self.applications else ()
         return len(up) + sum(len(manager.requested) for manager in self.regions)
 
     def _occupants(self, node: str) -> list[ApplicationManager]:
-        return [each for each in self.applications if node in each.outlook.picture().hosted]
+        return [each for each in self.applications if node in each.state.snapshot().hosted]
 
     def _ask(self, manager: RegionManager, node: str, now_seconds: float) -> None:
         """Hides a node and asks the applications there to leave it; if one refuses, nothing changes."""
         for application in self.applications:
-            application.outlook.hidden.add(node)
+            application.state.hidden.add(node)
         for application in self._occupants(node):
-            if reason := application.leaving.agree(node, application.outlook):
+            if reason := application.leaving.agree(node, application.state):
                 self._cancel_request(node)
                 self._tell(
                     now_seconds, {"refused": f"vacate {node}", "reason": reason, "application": application.name}
@@ -92,7 +92,7 @@ class InfrastructureManager:
         """Cancels the request to leave a node."""
         self.asked.pop(node, None)
         for application in self.applications:
-            application.outlook.hidden.discard(node)
+            application.state.hidden.discard(node)
             application.leaving.forget(node)
         for manager in self.regions:
             manager.leaving.discard(node)

@@ -18,7 +18,7 @@ class NodeManager:
 
     node: str
     policy: NodeMigration
-    outlook: ApplicationState
+    state: ApplicationState
     inbox: Requests
     journal: EntryLog
 
@@ -29,7 +29,7 @@ class NodeManager:
 
     def act(self, now_seconds: float) -> None:
         """One look at the node; only what calls for a move, or would if it could, is written down."""
-        view = self.outlook.host_view(self.node)
+        view = self.state.host_view(self.node)
         found = self.policy.decide(view)
         request = self._request(found)
         self.inbox.put(self.name, request)
@@ -39,9 +39,9 @@ class NodeManager:
     def _request(self, found: ReplicaMove) -> Request | None:
         if found.operator is None or found.target is None:
             return None
-        if not self.outlook.application.by_name[found.operator].may_run_on(found.target):
+        if not self.state.application.by_name[found.operator].may_run_on(found.target):
             return None
-        current = self.outlook.picture().replicas[found.operator]
+        current = self.state.snapshot().replicas[found.operator]
         change = Change(found.operator, current, current.plus(found.target).plus(self.node, -1))
         return Request(change, found.score, self.name, found.reason)
 
@@ -59,7 +59,7 @@ class NodeManagers:
     """A node manager on every node that is up, whichever come and go."""
 
     policy: NodeMigration
-    outlook: ApplicationState
+    state: ApplicationState
     inbox: Requests
     journal: EntryLog
     period_seconds: float = 30.0
@@ -72,21 +72,21 @@ class NodeManagers:
     @property
     def name(self) -> str:
         """Name of the loop over all node managers."""
-        return f"node managers of {self.outlook.application.name}"
+        return f"node managers of {self.state.application.name}"
 
     def step(self, now_seconds: float) -> None:
         """Every node manager looks at its node; nothing while a change settles."""
-        picture = self.outlook.refresh(now_seconds)
-        settles = self.outlook.settled_at_seconds > now_seconds
-        up = [node for node in picture.infrastructure.index if self.only in (None, node)]
+        snapshot = self.state.refresh(now_seconds)
+        settles = self.state.settled_at_seconds > now_seconds
+        up = [node for node in snapshot.infrastructure.index if self.only in (None, node)]
         for gone in self._managers.keys() - set(up):
             self.inbox.put(self._managers.pop(gone).name, None)
         for node in up:
             manager = self._managers.get(node)
             if manager is None:
-                manager = NodeManager(node, self.policy, self.outlook, self.inbox, self.journal)
+                manager = NodeManager(node, self.policy, self.state, self.inbox, self.journal)
                 self._managers[node] = manager
-            if settles or node not in picture.hosted:
+            if settles or node not in snapshot.hosted:
                 self.inbox.put(manager.name, None)
             else:
                 manager.act(now_seconds)

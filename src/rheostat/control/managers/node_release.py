@@ -27,19 +27,19 @@ class NodeRelease:
 
     nodes: set[str] = field(default_factory=set)
 
-    def agree(self, node: str, outlook: ApplicationState) -> str:
+    def agree(self, node: str, state: ApplicationState) -> str:
         """Takes a node into the list, or says why not: "" is agreement."""
-        picture = outlook.picture()
+        snapshot = state.snapshot()
         needed = 0
-        for operator, count in picture.hosted.get(node, {}).items():
-            if outlook.application.by_name[operator].pin is not None:
+        for operator, count in snapshot.hosted.get(node, {}).items():
+            if state.application.by_name[operator].pin is not None:
                 return f"operator {operator} is pinned to it"
             needed += count
-            others = [view for view in outlook.node_views(operator) if view.name != node]
+            others = [view for view in state.node_views(operator) if view.name != node]
             if sum(view.room for view in others) < count:
                 return f"there is no room elsewhere for the {count} replicas of {operator}"
-        elsewhere = [name for name in picture.infrastructure.index if name != node and outlook.may_use(name)]
-        room = sum(int(picture.capacities[name] - picture.used[name] + 1e-9) for name in elsewhere)
+        elsewhere = [name for name in snapshot.infrastructure.index if name != node and state.may_use(name)]
+        room = sum(int(snapshot.capacities[name] - snapshot.used[name] + 1e-9) for name in elsewhere)
         if room < needed:
             return f"there is no room elsewhere for its {needed} replicas"
         self.nodes.add(node)
@@ -49,24 +49,24 @@ class NodeRelease:
         """Drops the request to leave a node."""
         self.nodes.discard(node)
 
-    def requests(self, outlook: ApplicationState, local: Local) -> list[Request]:
+    def requests(self, state: ApplicationState, local: Local) -> list[Request]:
         """One migration for every operator that has replicas on such nodes, or on some that are lost.
 
         They are placed one after the other, each in the room that those before it leave, so that all can be done at
         once: an application pauses once for a node that is gone, not once for every operator that was there.
         """
-        picture, found = outlook.picture(), []
-        lost = picture.hosted.keys() - picture.infrastructure.index.keys()
+        snapshot, found = state.snapshot(), []
+        lost = snapshot.hosted.keys() - snapshot.infrastructure.index.keys()
         taken: Counter[str] = Counter()
-        for operator in sorted({name for node in self.nodes | lost for name in picture.hosted.get(node, ())}):
-            takes = outlook.application.by_name[operator].resources
-            current = after = picture.replicas[operator]
+        for operator in sorted({name for node in self.nodes | lost for name in snapshot.hosted.get(node, ())}):
+            takes = state.application.by_name[operator].resources
+            current = after = snapshot.replicas[operator]
             left = []
             for node in sorted(self.nodes | lost):
-                if not (count := picture.hosted.get(node, {}).get(operator, 0)):
+                if not (count := snapshot.hosted.get(node, {}).get(operator, 0)):
                     continue
-                elsewhere = _with_less_room(outlook.node_views(operator), self.nodes, picture, operator, taken)
-                random = decision_random(local.seed, operator, node, repr(outlook.monitor.now_seconds))
+                elsewhere = _with_less_room(state.node_views(operator), self.nodes, snapshot, operator, taken)
+                random = decision_random(local.seed, operator, node, repr(state.monitor.now_seconds))
                 moved = grown(after, count, elsewhere, local.placement, random)
                 if len(moved) == len(after) + count:
                     taken.update({name: takes * moved[name] - takes * after[name] for name, _ in moved.counts})
@@ -80,13 +80,13 @@ class NodeRelease:
 def _with_less_room(
     nodes: Sequence[NodeView],
     leaving: AbstractSet[str],
-    picture: DeploymentSnapshot,
+    snapshot: DeploymentSnapshot,
     operator: str,
     taken: Mapping[str, float],
 ) -> list[NodeView]:
     """The nodes that need not be left, as those find them who come after others that have taken so much."""
     return [
-        replace(node, room=picture.room(node.name, operator, taken.get(node.name, 0.0)))
+        replace(node, room=snapshot.room(node.name, operator, taken.get(node.name, 0.0)))
         for node in nodes
         if node.name not in leaving
     ]

@@ -100,7 +100,7 @@ class OperatorManager:
 
     operator: str
     policy: OperatorPolicy[Any]
-    outlook: ApplicationState
+    state: ApplicationState
     inbox: Requests
     journal: EntryLog
     local: Local = Local()
@@ -136,23 +136,23 @@ class OperatorManager:
 
     def step(self, now_seconds: float) -> None:
         """One turn of the loop; nothing while a change settles."""
-        self.outlook.refresh(now_seconds)
-        if self.outlook.unsettled_seconds(self.operator, now_seconds) > 0:
+        self.state.refresh(now_seconds)
+        if self.state.unsettled_seconds(self.operator, now_seconds) > 0:
             self.inbox.put(self.name, None)
             return
-        view = self.outlook.operator_view(self.operator)
+        view = self.state.operator_view(self.operator)
         proposal, self.memory = self.policy.decide(view, self.memory)
         proposed = self._proposed(view, proposal)
         request = proposed.request(self.local)
         self.inbox.put(self.name, request)
-        facts = {**proposed.facts(request), "silences": self.outlook.silences(view)}
+        facts = {**proposed.facts(request), "silences": self.state.silences(view)}
         self.journal.append(Entry(PROPOSAL, now_seconds, facts))
         self._steps += 1
         if self.memory_every and self._steps % self.memory_every == 0:
             self.journal.append(self.lesson(now_seconds))
 
     def _proposed(self, view: OperatorView, proposal: Proposal) -> Proposed:
-        current = self.outlook.picture().replicas[self.operator]
-        nodes = self.outlook.node_views(self.operator) if proposal.wanted > view.replicas else ()
-        replicas = self.outlook.replica_views(self.operator) if proposal.wanted < view.replicas else ()
+        current = self.state.snapshot().replicas[self.operator]
+        nodes = self.state.node_views(self.operator) if proposal.wanted > view.replicas else ()
+        replicas = self.state.replica_views(self.operator) if proposal.wanted < view.replicas else ()
         return Proposed(self.name, view, proposal, current, nodes, replicas)

@@ -35,7 +35,7 @@ class PlannedManager:
     """An application manager that asks a planner instead of local managers."""
 
     planner: Planner
-    outlook: ApplicationState
+    state: ApplicationState
     actuator: Actuator
     clock: Clock
     journal: EntryLog
@@ -62,33 +62,33 @@ class PlannedManager:
 
     def __post_init__(self) -> None:
         """Nothing is expected yet."""
-        self.comparison = Prediction(self.outlook, self.journal, self.name)
+        self.comparison = Prediction(self.state, self.journal, self.name)
 
     @property
     def name(self) -> str:
         """Name of the manager in the journal."""
-        return f"planned manager of {self.outlook.application.name}"
+        return f"planned manager of {self.state.application.name}"
 
     def step(self, now_seconds: float) -> None:
         """Plans if it is time to, and has the plan done."""
-        picture = self.outlook.refresh(now_seconds)
+        snapshot = self.state.refresh(now_seconds)
         self.comparison.compare(now_seconds)
-        lost = [node for node in picture.deployment.nodes() if node not in picture.infrastructure.index]
+        lost = [node for node in snapshot.deployment.nodes() if node not in snapshot.infrastructure.index]
         if self._planned and not self.every_period and not lost:
             return
-        if self.outlook.settled_at_seconds > now_seconds and not lost:
+        if self.state.settled_at_seconds > now_seconds and not lost:
             return
-        application = measured_application(self.outlook)
+        application = measured_application(self.state)
         if application is None:
             self._tell(now_seconds, {"held": "the rates are not known"})
             return
         known = MeasuredValues() if self.profile is None else self.profile.knowledge(application)
         free = self.starts_as_a_guess and not self._planned
-        network = MeasuredNetwork.seen_by(self.outlook)
-        infrastructure = network.applied_to(picture.infrastructure)
-        problem = self.problem(application, infrastructure, picture.deployment, known, first=free)
+        network = MeasuredNetwork.seen_by(self.state)
+        infrastructure = network.applied_to(snapshot.infrastructure)
+        problem = self.problem(application, infrastructure, snapshot.deployment, known, first=free)
         circumstances: dict[str, Json] = {"first": free, "network": network.to_plain(), "knowledge": known.to_plain()}
-        if self._follow(problem, picture.deployment, now_seconds, circumstances):
+        if self._follow(problem, snapshot.deployment, now_seconds, circumstances):
             self._planned = True
 
     def recall(self, journal: EntryLog) -> None:
@@ -165,18 +165,18 @@ class PlannedManager:
         self.journal.append(Entry(EFFECT, now, effect_facts(self.name, change, effect, predicted)))
         if not isinstance(effect, Done):
             return False
-        self.outlook.settle(now + self.settle_seconds)
+        self.state.settle(now + self.settle_seconds)
         self.comparison.begin(expected)
         return True
 
     def _seen(self) -> dict[str, Json]:
         """The main figures of the present state."""
         busy, total = {}, 0
-        for name, replicas in self.outlook.picture().replicas.items():
-            if utilizations := self.outlook.operator_view(name).utilizations:
+        for name, replicas in self.state.snapshot().replicas.items():
+            if utilizations := self.state.operator_view(name).utilizations:
                 busy[name] = max(utilizations)
             total += len(replicas)
-        return {"response_ms": self.outlook.response_ms(), "replicas": total, "busy": busy}
+        return {"response_ms": self.state.response_ms(), "replicas": total, "busy": busy}
 
     def _tell(self, now_seconds: float, facts: Mapping[str, Json]) -> None:
         self.journal.append(Entry(PLAN, now_seconds, {"by": self.name, **facts}))
@@ -197,18 +197,18 @@ def staying(problem: Problem) -> dict[str, Json] | None:
     }
 
 
-def measured_application(outlook: ApplicationState) -> Application | None:
+def measured_application(state: ApplicationState) -> Application | None:
     """The application with the rates that were measured; None if a source's rate is not known.
 
     Rates of unmeasured streams follow from their selectivities.
     """
-    application, value = outlook.application, outlook.monitor.value
+    application, value = state.application, state.monitor.value
     operators = []
     for operator in application.operators:
         if operator.kind is not Kind.SOURCE:
             operators.append(operator)
             continue
-        view = outlook.operator_view(operator.name)
+        view = state.operator_view(operator.name)
         if view.input_rate_tps is None:
             return None
         operators.append(replace(operator, rate_tps=view.input_rate_tps))

@@ -12,7 +12,7 @@ from rheostat.model.graph.reconfiguration import Reconfiguration
 class Prediction:
     """Expectation of a manager's last change, until it is compared with measurements."""
 
-    outlook: ApplicationState
+    state: ApplicationState
     journal: EntryLog
     by: str
     patience_seconds: float = 30.0
@@ -25,10 +25,10 @@ class Prediction:
         """Expected outcome of a change: the same work spread over its replicas, and a predicted response time."""
         busy = []
         for each in change.changes:
-            utilizations = self.outlook.operator_view(each.operator).utilizations
+            utilizations = self.state.operator_view(each.operator).utilizations
             if utilizations:
                 busy.append((each.operator, expected_utilization(utilizations, len(each.after))))
-        return Expectation(str(change), tuple(busy), self.outlook.response_ms(), response_ms)
+        return Expectation(str(change), tuple(busy), self.state.response_ms(), response_ms)
 
     def begin(self, expected: Expectation) -> None:
         """The change was done; what was not yet measured of the one before will not be."""
@@ -36,10 +36,10 @@ class Prediction:
 
     def compare(self, now_seconds: float) -> None:
         """Tells what the last change has brought, as soon as that is known."""
-        expected, response = self._expected, self.outlook.response_ms()
-        if expected is None or response is None or self.outlook.settled_at_seconds > now_seconds:
+        expected, response = self._expected, self.state.response_ms()
+        if expected is None or response is None or self.state.settled_at_seconds > now_seconds:
             return
-        views = [self.outlook.operator_view(operator) for operator, _ in expected.utilizations]
+        views = [self.state.operator_view(operator) for operator, _ in expected.utilizations]
         known = [view for view in views if view.utilizations]
         if self._waiting_since is None:
             self._waiting_since = now_seconds

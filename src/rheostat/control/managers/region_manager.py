@@ -23,7 +23,7 @@ class RegionManager:
 
     region: str
     policy: TargetCapacity
-    outlooks: Sequence[ApplicationState]
+    states: Sequence[ApplicationState]
     """Of all applications that run here: they see the same nodes."""
     provider: NodeProvider
     journal: EntryLog
@@ -45,8 +45,8 @@ class RegionManager:
 
     def step(self, now_seconds: float) -> None:
         """One look at the region."""
-        for outlook in self.outlooks:
-            outlook.refresh(now_seconds)
+        for state in self.states:
+            state.refresh(now_seconds)
         self._update_requested(now_seconds)
         view = self.view(now_seconds)
         self.proposal = self.policy.decide(view)
@@ -86,15 +86,15 @@ class RegionManager:
         return names, []
 
     def _nodes_up(self) -> list[Node]:
-        return [node for node in self.outlooks[0].picture().infrastructure.nodes if node.region == self.region]
+        return [node for node in self.states[0].snapshot().infrastructure.nodes if node.region == self.region]
 
     def _rented(self, name: str, capacity: int) -> RentedNode:
-        held = sum(sum(outlook.picture().hosted.get(name, {}).values()) for outlook in self.outlooks)
-        busy = self.outlooks[0].monitor.value(Subject.node(name), "cpu")
+        held = sum(sum(state.snapshot().hosted.get(name, {}).values()) for state in self.states)
+        busy = self.states[0].monitor.value(Subject.node(name), "cpu")
         return RentedNode(name, capacity, held, busy, name in self.leaving)
 
     def _update_requested(self, now_seconds: float) -> None:
-        up = self.outlooks[0].picture().infrastructure.index
+        up = self.states[0].snapshot().infrastructure.index
         given_up: dict[str, list[Json]] = {}
         for name, (_, since) in list(self.requested.items()):
             late = now_seconds - since >= self.start_timeout_seconds

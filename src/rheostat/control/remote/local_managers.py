@@ -15,7 +15,7 @@ from rheostat.control.loop.ports import Entry, Probe
 from rheostat.control.managers.operator_manager import OperatorManager
 from rheostat.control.remote.manager_messages import Orders, Report, Standing
 from rheostat.control.setup.control_settings import ControlSettings
-from rheostat.control.setup.factory import node_managers, operator_manager, outlook_on
+from rheostat.control.setup.factory import node_managers, operator_manager, state_on
 from rheostat.model.graph.application import Application
 from rheostat.policies.contract.requests import Request
 
@@ -80,10 +80,10 @@ class LocalManagers:
 
     def __init__(self, node: str, settings: ControlSettings, application: Application, probe: Probe) -> None:
         self._node, self.settings, self._application = node, settings, application
-        self.outlook = outlook_on(settings, application, probe)
+        self.state = state_on(settings, application, probe)
         self._desk, self._notes = RequestDesk(), ManagerNotes()
         self._managers: dict[str, OperatorManager] = {}
-        self._node_manager = node_managers(settings, self.outlook, self._desk, self._notes, only=node)
+        self._node_manager = node_managers(settings, self.state, self._desk, self._notes, only=node)
         self._held_until = 0.0
         self._life = token_hex(8)
         self._lock = Lock()
@@ -112,12 +112,12 @@ class LocalManagers:
         """Carries out orders and gives a report. Repeating the same orders changes nothing."""
         with self._lock:
             self._look_after(orders)
-            self.outlook.hidden = set(orders.hidden)
-            if orders.settled_at_seconds > self.outlook.settled_at_seconds:
-                self.outlook.settle(orders.settled_at_seconds)
+            self.state.hidden = set(orders.hidden)
+            if orders.settled_at_seconds > self.state.settled_at_seconds:
+                self.state.settle(orders.settled_at_seconds)
             for operator, until in orders.settling.items():
-                if until > self.outlook.settling.get(operator, 0.0):
-                    self.outlook.settle(until, [operator])
+                if until > self.state.settling.get(operator, 0.0):
+                    self.state.settle(until, [operator])
             self._held_until = orders.held_until_seconds
             for sender, number in orders.answers.items():
                 self._desk.answered(sender, number)
@@ -139,7 +139,7 @@ class LocalManagers:
             if name in self._managers or name not in self._application.by_name:
                 continue
             operator = self._application.by_name[name]
-            manager = operator_manager(self.settings, operator, self.outlook, self._desk, self._notes)
+            manager = operator_manager(self.settings, operator, self.state, self._desk, self._notes)
             learned = orders.memories.get(name)
             if learned is not None:
                 manager.recall(str(learned["policy"]), learned["memory"])

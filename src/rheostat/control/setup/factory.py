@@ -79,7 +79,7 @@ class Control:
     """The managers of one application, and their loops in the order in which they act at the same moment."""
 
     loops: tuple[Loop, ...]
-    outlook: ApplicationState
+    state: ApplicationState
     operators: tuple[OperatorManager, ...] = ()
     application: ApplicationManager | None = None
     planned: PlannedManager | None = None
@@ -102,17 +102,17 @@ def build(
         raise InvalidModel("control settings", found)
     if settings.dry_run:
         world = replace(world, actuator=Untouched())
-    outlook = outlook_on(settings, world.application, world.probe)
+    state = state_on(settings, world.application, world.probe)
     if settings.warm_up_seconds > 0:
-        outlook.settle(world.clock.now_seconds() + settings.warm_up_seconds)
+        state.settle(world.clock.now_seconds() + settings.warm_up_seconds)
     if settings.kind == "none":
-        return Control((), outlook)
+        return Control((), state)
     if planning is not None and settings.kind in PLANNED:
-        return _planned(settings, world, outlook, planning)
-    return _managed(settings, world, outlook, policy_for)
+        return _planned(settings, world, state, planning)
+    return _managed(settings, world, state, policy_for)
 
 
-def outlook_on(settings: ControlSettings, application: Application, probe: Probe) -> ApplicationState:
+def state_on(settings: ControlSettings, application: Application, probe: Probe) -> ApplicationState:
     """State of an application for managers with these settings."""
     return ApplicationState(
         application,
@@ -128,10 +128,10 @@ def has_local_managers(settings: ControlSettings) -> bool:
     return settings.kind in {"edf", "e2df"} and settings.policy_name() not in APPLICATION_POLICIES
 
 
-def _planned(settings: ControlSettings, world: World, outlook: ApplicationState, planning: Planning) -> Control:
+def _planned(settings: ControlSettings, world: World, state: ApplicationState, planning: Planning) -> Control:
     manager = PlannedManager(
         planning.planner,
-        outlook,
+        state,
         world.actuator,
         world.clock,
         world.journal,
@@ -146,18 +146,16 @@ def _planned(settings: ControlSettings, world: World, outlook: ApplicationState,
         starts_as_a_guess=planning.starts_as_a_guess,
         profile=world.profile,
     )
-    return Control((manager,), outlook, planned=manager)
+    return Control((manager,), state, planned=manager)
 
 
-def _managed(
-    settings: ControlSettings, world: World, outlook: ApplicationState, policy_for: PolicyFor | None
-) -> Control:
+def _managed(settings: ControlSettings, world: World, state: ApplicationState, policy_for: PolicyFor | None) -> Control:
     inbox, local, period = Inbox(), _local(settings), settings.manager_period()
     whole = policy_for is None and settings.policy_name() in APPLICATION_POLICIES
     elsewhere = world.requests is not None
-    operators = () if whole or elsewhere else _operator_managers(settings, world, outlook, inbox, policy_for)
+    operators = () if whole or elsewhere else _operator_managers(settings, world, state, inbox, policy_for)
     manager = ApplicationManager(
-        outlook,
+        state,
         inbox if world.requests is None else world.requests,
         world.actuator,
         world.clock,
@@ -169,15 +167,15 @@ def _managed(
         LEAD_SECONDS if elsewhere else 0.0,
         settle_seconds=settings.settle_seconds,
         settles_alone=settings.settles_alone,
-        crowding=FusionGuard(world.application, outlook.busy_replicas, settings.most_together) if world.fuses else None,
+        crowding=FusionGuard(world.application, state.busy_replicas, settings.most_together) if world.fuses else None,
     )
-    nodes = None if elsewhere else node_managers(settings, outlook, inbox, world.journal)
+    nodes = None if elsewhere else node_managers(settings, state, inbox, world.journal)
     central = ElasticityManager([manager], period) if settings.kind == "elastic-storm" else manager
     regions, infrastructure = infrastructure_managers(settings, world, (manager,))
     # Regions and nodes first: the nodes they hide are left out by managers that act afterwards.
     first: list[Loop] = [*regions, *([infrastructure] if infrastructure else [])]
     loops = (*first, *operators, *([nodes] if nodes else []), central)
-    return Control(loops, outlook, tuple(operators), manager, None, tuple(regions), infrastructure, nodes)
+    return Control(loops, state, tuple(operators), manager, None, tuple(regions), infrastructure, nodes)
 
 
 def _local(settings: ControlSettings) -> Local:
@@ -186,14 +184,14 @@ def _local(settings: ControlSettings) -> Local:
 
 
 def _operator_managers(
-    settings: ControlSettings, world: World, outlook: ApplicationState, inbox: Inbox, policy_for: PolicyFor | None
+    settings: ControlSettings, world: World, state: ApplicationState, inbox: Inbox, policy_for: PolicyFor | None
 ) -> tuple[OperatorManager, ...]:
     """One for every operator that can be scaled at all."""
     managers = []
     for operator in world.application.operators:
         if can_be_scaled(operator):
             policy = None if policy_for is None else policy_for(operator)
-            managers.append(operator_manager(settings, operator, outlook, inbox, world.journal, policy=policy))
+            managers.append(operator_manager(settings, operator, state, inbox, world.journal, policy=policy))
     return tuple(managers)
 
 
@@ -216,7 +214,7 @@ def can_be_scaled(operator: Operator) -> bool:
 def operator_manager(
     settings: ControlSettings,
     operator: Operator,
-    outlook: ApplicationState,
+    state: ApplicationState,
     inbox: Requests,
     journal: EntryLog,
     *,
@@ -226,7 +224,7 @@ def operator_manager(
     return OperatorManager(
         operator.name,
         _guarded(settings, policy or operator_policy(settings, operator)),
-        outlook,
+        state,
         inbox,
         journal,
         _local(settings),
@@ -236,13 +234,13 @@ def operator_manager(
 
 
 def node_managers(
-    settings: ControlSettings, outlook: ApplicationState, inbox: Requests, journal: EntryLog, only: str | None = None
+    settings: ControlSettings, state: ApplicationState, inbox: Requests, journal: EntryLog, only: str | None = None
 ) -> NodeManagers | None:
     """A manager for every node, or only for one; None if they shall not move anything."""
     if not settings.migrations:
         return None
     policy = NodeMigration(settings.migration_threshold, _local(settings).placement, settings.seed)
-    return NodeManagers(policy, outlook, inbox, journal, settings.manager_period(), only=only)
+    return NodeManagers(policy, state, inbox, journal, settings.manager_period(), only=only)
 
 
 def operator_policy(settings: ControlSettings, operator: Operator) -> OperatorPolicy[Any]:
@@ -282,7 +280,7 @@ def infrastructure_managers(
         RegionManager(
             name,
             policy,
-            [manager.outlook for manager in managers],
+            [manager.state for manager in managers],
             world.provider,
             world.journal,
             period_seconds=settings.region_period_seconds,

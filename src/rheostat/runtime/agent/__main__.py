@@ -74,9 +74,9 @@ def main() -> None:
         place.write_text(text)
         return discover_columns(spark, read_application(place))
 
-    outpost = HostManagers(node, chosen.root)
+    managers = HostManagers(node, chosen.root)
     warm = threading.Event()
-    heard = ControllerWatch(agent_app(node, token, chosen.root, columns, outpost.exchange, is_warm=warm.is_set))
+    heard = ControllerWatch(agent_app(node, token, chosen.root, columns, managers.exchange, is_warm=warm.is_set))
     server = uvicorn.Server(uvicorn.Config(heard, log_level="error", access_log=False))
     # Once more: now there are Python workers to be tidied up after.
     tell_address(chosen.root, chosen.node, listening.getsockname()[1], token, up=True)
@@ -95,7 +95,7 @@ def main() -> None:
         server.run(sockets=[listening])
     finally:
         ending.set()
-        outpost.end()
+        managers.end()
         node.kill()
         spark.stop()
         claim.close()

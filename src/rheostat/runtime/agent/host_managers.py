@@ -90,7 +90,7 @@ class HostManagers:
         self._lock = threading.Lock()
         self._known = ""
         self._looking: Looking | None = None
-        self._outpost: LocalManagers | None = None
+        self._managers: LocalManagers | None = None
         self._thread: LoopThread | None = None
 
     def exchange(self, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,13 +101,13 @@ class HostManagers:
         with self._lock:
             if "situation" in document:
                 self._learn(document["situation"])
-            outpost, looking = self._outpost, self._looking
+            managers, looking = self._managers, self._looking
             if "orders" not in document:
-                return {"knows": outpost is not None, **({} if outpost is None else outpost.report().to_plain())}
-            if outpost is None or looking is None or document["fingerprint"] != self._known:
+                return {"knows": managers is not None, **({} if managers is None else managers.report().to_plain())}
+            if managers is None or looking is None or document["fingerprint"] != self._known:
                 return {"knows": False}
-            report = outpost.take(Orders.from_plain(document["orders"]))
-            looking.concerns = outpost.operators
+            report = managers.take(Orders.from_plain(document["orders"]))
+            looking.concerns = managers.operators
             return {"knows": True, **report.to_plain()}
 
     def _learn(self, plain: Mapping[str, Any]) -> None:
@@ -129,8 +129,10 @@ class HostManagers:
         if self._thread is not None:
             self._thread.stop()
         self._looking = looking = Looking(self._node, self._root, situation)
-        self._outpost = outpost = LocalManagers(self._node.name, situation.control, situation.application, looking.feed)
-        self._thread = LoopThread("local managers", (looking, outpost), SystemClock(), outpost.complain)
+        self._managers = managers = LocalManagers(
+            self._node.name, situation.control, situation.application, looking.feed
+        )
+        self._thread = LoopThread("local managers", (looking, managers), SystemClock(), managers.complain)
         self._thread.start()
 
     def end(self) -> None:
