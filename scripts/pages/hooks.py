@@ -1,4 +1,4 @@
-"""What mkdocs calls while it builds the site: pages from the code, and the files of the root that are pages, too."""
+"""Hooks of mkdocs: pages from the code, and files of the repository's root that are pages, too."""
 
 import re
 from pathlib import Path
