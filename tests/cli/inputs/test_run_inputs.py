@@ -51,6 +51,21 @@ def test_an_application_is_a_document_a_variable_or_a_function(here, argument):
     assert (wanted.application, wanted.infrastructure, wanted.deployment) == (WORDS, THREE, None)
 
 
+@pytest.mark.parametrize("argument", ["words.yaml", "my_words:app", "my_words"])
+def test_without_an_infrastructure_there_are_local_nodes(here, tmp_path, argument):
+    (tmp_path / "placed.yaml").write_text("kind: deployment\noperators: {lines: n1, split: n2, out: n2}\n")
+    wanted = find_wanted(RunFiles(argument, deployment="placed.yaml", local_nodes=3))
+    assert [node.name for node in wanted.infrastructure.nodes] == ["n1", "n2", "n3"]
+    assert wanted.deployment == Deployment.of({"lines": {"n1": 1}, "split": {"n2": 1}, "out": {"n2": 1}})
+    assert find_wanted(RunFiles(argument)).infrastructure.index.keys() == {"n1"}
+
+
+def test_a_pin_must_be_one_of_the_local_nodes(here, tmp_path):
+    (tmp_path / "far.yaml").write_text(write(WORDS).replace("pin: n1", "pin: rome"))
+    with pytest.raises(WrongUse, match="there is no node 'rome'"):
+        find_wanted(RunFiles("far.yaml", local_nodes=2))
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
