@@ -14,10 +14,9 @@ import argparse
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from benchmarks.pairs import typical
 from benchmarks.pipeline_parts.batches import throughput
@@ -33,9 +32,8 @@ from rheostat.controller.recorder import RecordingFile
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.runtime.metrics.collector import CollectorSettings
-from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import RuntimeSettings
-from rheostat.runtime.query.progress_report import BatchReport, read_batch
+from rheostat.runtime.query.progress_report import BatchReport
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
 from rheostat.runtime.spark.session import create_session
 from rheostat.runtime.spark.spark_settings import SparkSettings
@@ -99,12 +97,11 @@ def _measured(pairs: range, seconds: float, warm_up: float) -> tuple[list[Time],
     """All times in their order, two by two, and every batch; as many pairs of those allowed as are needed."""
     spark = create_session(SparkSettings(overrides={REPORTS: "100000"}), THREADS, "control overhead")
     app = application("1", pace="all", rows_per_batch=PER_BATCH, total=ENDLESS).build()
-    node = SparkNode("n1", spark)
     one = Infrastructure("one", (Node("n1", 16),))
     monitor, settings = CollectorSettings(PERIOD_SECONDS / 3), RuntimeSettings(trigger_ms=0)
     with (
         passing_folder("overhead") as root,
-        embedded(app, one, root, spark, settings, nodes={"n1": node}, monitor=monitor) as runtime,
+        embedded(app, one, root, spark, settings, monitor=monitor) as runtime,
     ):
         runtime.launch(Deployment.of({operator.name: {"n1": 1} for operator in app.operators}))
         (instance,) = runtime.plan.instances
@@ -123,15 +120,13 @@ def _measured(pairs: range, seconds: float, warm_up: float) -> tuple[list[Time],
         _tell("warming up")
         passed(warm_up, controlled=True)
         times: list[Time] = []
-        reports: list[Mapping[str, Any]] = []
         batches: list[BatchReport] = []
         while (measured := len(times) // 2) < pairs.start or (
             measured + 1 < pairs.stop and typical(_shares(times, batches)).doubt > WELL_ENOUGH
         ):
             for controlled in (False, True, True, False):
                 times.append(passed(seconds, controlled=controlled))
-            reports += node.progress(instance.name, reports[-1]["batchId"] if reports else -1)
-            batches = [found for report in reports if (found := read_batch(report)) is not None]
+            batches += runtime.progress(instance, batches[-1].number if batches else -1)
             known = typical(_shares(times, batches))
             _tell(f"{measured + 2} pairs of {pairs.start} to {pairs.stop - 1}, known to {known.doubt:.1%}")
         controller.stop()

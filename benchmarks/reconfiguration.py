@@ -31,7 +31,7 @@ from rheostat.runtime.channels.port.places import FIRST_EPOCH
 from rheostat.runtime.channels.records.manifest import Manifest, ManifestKind
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint
 from rheostat.runtime.checkpoints.repartition import repartition
-from rheostat.runtime.nodes.spark_node import SparkNode
+from rheostat.runtime.nodes.node_port import NodePort
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 from rheostat.runtime.plan.instance_spec import InstanceSpec
 from rheostat.runtime.plan.physical_plan import Instance
@@ -105,8 +105,8 @@ class Measured:
 class Bench:
     """The running application and the measuring stick."""
 
-    def __init__(self, spark: SparkSession, runtime: Runtime, nodes: dict[str, SparkNode]) -> None:
-        self._spark, self._runtime, self._nodes = spark, runtime, nodes
+    def __init__(self, spark: SparkSession, runtime: Runtime) -> None:
+        self._spark, self._runtime = spark, runtime
         self._ends: ChannelEnds = runtime._operations.channels  # noqa: SLF001 - bare operations go below the protocol
         stream = next(one for one in runtime.blueprint.application.streams if one.source == "count")
         self._follower = Follower(runtime.blueprint.channel(stream).log())
@@ -123,11 +123,7 @@ class Bench:
         deadline = time.monotonic() + 600
         while time.monotonic() < deadline:
             time.sleep(1)
-            found = [
-                int(state["numRowsTotal"])
-                for report in self._nodes[self._instance.node].progress(self._instance.name)[-1:]
-                for state in report["stateOperators"]
-            ]
+            found = [batch.state_rows or 0 for batch in self._runtime.progress(self._instance)[-1:]]
             if sum(found) >= number and subscription_backlog(self._input, "count").rows <= RATE_TPS:
                 return
         raise TimeoutError("the keys did not all arrive")
@@ -148,6 +144,9 @@ class Bench:
 
         return self._measured(deploy, len(counts))
 
+    def _node(self, instance: Instance) -> NodePort:
+        return next(node for node in self._runtime.nodes_up() if node.name == instance.node)
+
     def _opened(self, instance: Instance) -> InstanceSpec:
         """The description of an instance, its producer's next epoch opened."""
         epoch = self._ends.open_epoch(instance)
@@ -156,13 +155,14 @@ class Bench:
     def bare_rescale(self, partitions: int) -> Measured:
         """Stop, repartition, start, as in a program written by hand."""
         instance = self._instance
-        node, path = self._nodes[instance.node], self._runtime.blueprint.checkpoint(instance)
+        node, path = self._node(instance), self._runtime.blueprint.checkpoint(instance)
 
         def act() -> None:
             node.stop(instance.name, gently=True)
             # Under the old epoch: a batch that has to be replayed first is no sign of life of the new query.
             last = self._ends.present_epoch(instance)
-            node.settle(self._runtime.blueprint.spec(instance, last.number, continues=True, term=last.term))
+            spec = self._runtime.blueprint.spec(instance, last.number, continues=True, term=last.term)
+            node.checkpoints.take(spec)
             repartition(self._spark, Checkpoint(path), partitions)
             node.start(replace(self._opened(instance), replicas=partitions))
 
@@ -171,7 +171,7 @@ class Bench:
     def bare_relocate(self) -> Measured:
         """Stop, copy, start; afterwards the copy takes the original's place, unmeasured."""
         instance = self._instance
-        node, path = self._nodes[instance.node], self._runtime.blueprint.checkpoint(instance)
+        node, path = self._node(instance), self._runtime.blueprint.checkpoint(instance)
         # A name of its own: a state store may write there once more in the background when all is over.
         copied = path.with_name(f"copied-{time.time_ns()}")
 
@@ -221,15 +221,14 @@ KINDS = ("scale-out", "scale-in", "relocation", "split", "merge")
 def measure(spark: SparkSession, number_of_keys: int, repeat: int) -> dict[str, list[tuple[Measured, Measured | None]]]:
     """Every kind of change, by the protocol and bare."""
     found: dict[str, list[tuple[Measured, Measured | None]]] = {kind: [] for kind in KINDS}
-    nodes = {name: SparkNode(name, spark) for name in NODES}
     infrastructure = Infrastructure("bench", tuple(Node(name, 16) for name in NODES))
     settings = RuntimeSettings(trigger_ms=TRIGGER_MS, max_lag_rows=0)
     with (
         passing_folder("bench") as folder,
-        embedded(application(number_of_keys), infrastructure, folder, spark, settings, nodes=nodes) as runtime,
+        embedded(application(number_of_keys), infrastructure, folder, spark, settings) as runtime,
     ):
         runtime.launch(Deployment.of({**_pinned(), "count": {"n2": 1}}))
-        bench = Bench(spark, runtime, nodes)
+        bench = Bench(spark, runtime)
         bench.wait_for_keys(number_of_keys)
         for round_ in range(repeat + 1):
             done = [

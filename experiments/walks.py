@@ -19,7 +19,6 @@ from rheostat.runtime.checkpoints.log_entries import NO_OFFSET
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
-from rheostat.runtime.reconfigure.read_positions import source_line
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
@@ -57,8 +56,8 @@ class Walked:
 class WatchedNode(SparkNode):
     """A node that remembers how many rows the watermarks of its queries have dropped."""
 
-    def __init__(self, name: str, spark: SparkSession) -> None:
-        super().__init__(name, spark)
+    def __init__(self, name: str, spark: SparkSession, root: Path) -> None:
+        super().__init__(name, spark, root)
         self._late: dict[tuple[str, int], int] = {}
 
     def stop(self, instance: str, *, gently: bool = False) -> None:
@@ -74,8 +73,7 @@ class WatchedNode(SparkNode):
 
     def _look(self, instance: str) -> None:
         for report in self.progress(instance):
-            dropped = sum(int(state["numRowsDroppedByWatermark"]) for state in report.get("stateOperators") or [])
-            self._late[report["id"], report["batchId"]] = dropped
+            self._late[report.query, report.number] = report.late_rows
 
 
 def three_nodes() -> Infrastructure:
@@ -99,7 +97,7 @@ def walk(name: str, seed: int, spark: SparkSession, root: Path, *, changes: int 
     # Rows go on arriving through most of the changes; what comes late is taken up after the last.
     one = subject(name, seed, rate_tps, 2.0 * changes + 4)
     began, pauses = time.monotonic(), list[float]()
-    nodes = {name: WatchedNode(name, spark) for name in NODES}
+    nodes = {name: WatchedNode(name, spark, root) for name in NODES}
     with embedded(one.application, three_nodes(), root, spark, SETTINGS, nodes=nodes) as runtime:
         runtime.launch(random_deployment(one.application, random))
         for _ in range(changes):
@@ -133,7 +131,7 @@ def finish(runtime: Runtime, total: int, meanwhile: Callable[[], None] = lambda:
 def _is_calm(runtime: Runtime, total: int) -> bool:
     for instance in runtime.plan.instances:
         if not instance.groups:
-            (offset,) = source_line(runtime.blueprint, [instance])
+            (offset,) = runtime.positions().source_line([instance])
             if offset == NO_OFFSET or json.loads(offset)["rows"] < total:
                 return False
     settled = all(status.planned == status.committed for status in runtime.statuses().values())

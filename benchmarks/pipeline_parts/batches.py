@@ -2,19 +2,18 @@
 
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
 
-from rheostat.runtime.query.progress_report import BatchReport, read_batch
+from rheostat.runtime.query.progress_report import BatchReport
 
 WARM_UP = 0.3
 """Share of the batches that is not counted: Spark compiles."""
 
 
-def batches_of(reports: Sequence[Mapping[str, Any]]) -> list[BatchReport]:
+def without_first(batches: Sequence[BatchReport]) -> list[BatchReport]:
     """Those that ran, without the first ones."""
-    found = [batch for report in reports if (batch := read_batch(report)) is not None and batch.rows_read]
+    found = [batch for batch in batches if batch.rows_read]
     return found[int(WARM_UP * len(found)) :]
 
 
@@ -29,22 +28,21 @@ STAGES = {
 """Spark's names for the parts of a batch, and what they are."""
 
 
-def stages_ms(reports: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def stages_ms(batches: Sequence[BatchReport]) -> dict[str, float]:
     """Median milliseconds of each part of a batch, and of the whole."""
-    ran = [report["durationMs"] for report in reports if read_batch(report) is not None and report["numInputRows"]]
-    counted = ran[int(WARM_UP * len(ran)) :]
+    counted = [batch.stages_ms for batch in without_first(batches)]
     parts = {meaning: [one.get(name, 0) for one in counted] for name, meaning in STAGES.items()}
     parts["all"] = [one["triggerExecution"] for one in counted]
     return {meaning: statistics.median(values) for meaning, values in parts.items()}
 
 
-def wait_for_rows(reports: Callable[[], Sequence[Mapping[str, Any]]], total: int, seconds: float) -> None:
+def wait_for_rows(batches: Callable[[], Sequence[BatchReport]], total: int, seconds: float) -> None:
     """Returns when the reports tell of all rows.
 
     Spark remembers a hundred reports, so a run of more batches than that would never be seen to end.
     """
     deadline = time.monotonic() + seconds
-    while (seen := sum(report["numInputRows"] for report in reports())) < total:
+    while (seen := sum(batch.rows_read for batch in batches())) < total:
         if time.monotonic() > deadline:
             raise TimeoutError(f"{seen} of {total} rows after {seconds:g} s")
         time.sleep(0.2)

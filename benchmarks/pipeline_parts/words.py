@@ -2,11 +2,10 @@
 
 import statistics
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-from benchmarks.pipeline_parts.batches import batches_of, median_response_ms, stages_ms, throughput, wait_for_rows
+from benchmarks.pipeline_parts.batches import median_response_ms, stages_ms, throughput, wait_for_rows, without_first
 from benchmarks.pipeline_parts.plain_files import MENDED, files_of
 from examples.word_count.app import application
 from examples.word_count.handwritten import writer
@@ -16,8 +15,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
-from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import RuntimeSettings
+from rheostat.runtime.query.progress_report import BatchReport, read_batch
 from rheostat.runtime.reconfigure.embedded_nodes import embedded
 
 SENTENCES, PER_BATCH = 250_000, 5_000
@@ -29,7 +28,7 @@ SATURATED = {"pace": "all", "rows_per_batch": PER_BATCH, "total": SENTENCES}
 STEADY = {"curve": str(STEADY_TPS), "total": STEADY_TPS * STEADY_SECONDS}
 
 Source = dict[str, str | float | bool]
-Reports = Sequence[Mapping[str, Any]]
+Reports = Sequence[BatchReport]
 Run = Callable[[SparkSession, Path, Source, int], Reports]
 
 
@@ -42,9 +41,9 @@ def measure(spark: SparkSession, repeat: float) -> tuple[str, bool]:
     for number in range(int(repeat)):
         for name, run in ways.items():
             with passing_folder("bench") as folder, files_of(name, spark):
-                rates[name].append(throughput(batches_of(run(spark, folder / "full", dict(SATURATED), 0))))
+                rates[name].append(throughput(without_first(run(spark, folder / "full", dict(SATURATED), 0))))
                 reports = run(spark, folder / "steady", dict(STEADY), TRIGGER_MS)
-                responses[name].append(median_response_ms(batches_of(reports)))
+                responses[name].append(median_response_ms(without_first(reports)))
                 stages[name] = stages_ms(reports)
             told = f"{rates[name][-1]:,.0f} sentences/s, response {responses[name][-1]:.0f} ms"
             print(f"words, {name}, {number + 1} of {repeat:g}: {told}", file=sys.stderr, flush=True)
@@ -102,20 +101,23 @@ def _run(spark: SparkSession, start: Callable[[SparkSession], StreamingQuery], s
     def told() -> Reports:
         if (failure := query.exception()) is not None:
             raise failure
-        return query.recentProgress
+        return _ran(query)
 
     wait_for_rows(told, int(source["total"]), PATIENCE_SECONDS)
     query.stop()
-    return query.recentProgress
+    return _ran(query)
+
+
+def _ran(query: StreamingQuery) -> Reports:
+    return [batch for report in query.recentProgress if (batch := read_batch(report)) is not None]
 
 
 def fused(spark: SparkSession, folder: Path, source: Source, trigger_ms: int) -> Reports:
     """Everything on one node: one query."""
-    node = SparkNode("n1", spark)
     app = application(**{"curve": "1", **source}).build()  # type: ignore[arg-type]
     one = Infrastructure("one", (Node("n1", 16),))
-    with embedded(app, one, folder, spark, RuntimeSettings(trigger_ms=trigger_ms), nodes={"n1": node}) as runtime:
+    with embedded(app, one, folder, spark, RuntimeSettings(trigger_ms=trigger_ms)) as runtime:
         runtime.launch(Deployment.of({operator.name: {"n1": 1} for operator in app.operators}))
         (instance,) = runtime.plan.instances
-        wait_for_rows(lambda: node.progress(instance.name), int(source["total"]), PATIENCE_SECONDS)
-        return list(node.progress(instance.name))
+        wait_for_rows(lambda: runtime.progress(instance), int(source["total"]), PATIENCE_SECONDS)
+        return runtime.progress(instance)

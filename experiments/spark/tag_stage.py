@@ -139,7 +139,7 @@ class Outages:
         while self.waiting and self.waiting[0][0] <= seconds:
             _, name, back = self.waiting.pop(0)
             if back:
-                controller.runtime.use(SparkNode(name, self.spark))
+                controller.runtime.use(SparkNode(name, self.spark, controller.runtime.blueprint.layout.root))
             else:
                 next(node for node in controller.runtime.nodes_up() if node.name == name).kill()
 

@@ -14,12 +14,12 @@ from typing import Any
 from experiments.spark.stage import Stage
 from rheostat.control.loop.ports import Entry
 from rheostat.controller.controller_client import read_address
+from rheostat.machine.processes import is_alive
 from rheostat.model.documents import write
 from rheostat.model.network.resources import Infrastructure
 from rheostat.runtime.channels.channel_store import open_channel
 from rheostat.runtime.channels.observe.result_rows import published, read_results
-from rheostat.runtime.nodes.agent_address import address_file, nodes_told
-from rheostat.runtime.nodes.agent_process import is_alive
+from rheostat.runtime.nodes.agent_address import address_file, addressed_nodes
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournalReader
 
@@ -98,7 +98,7 @@ class Victim:
 
     def agents(self) -> list[str]:
         """The nodes whose agents are up, also of those that came later."""
-        return [name for name in nodes_told(self.directory) if self.pid(name) is not None]
+        return [name for name in addressed_nodes(self.directory) if self.pid(name) is not None]
 
     def has_node(self, name: str) -> bool:
         """Whether a node was not released; one whose agent is dead will come back."""

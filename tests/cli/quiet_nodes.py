@@ -1,27 +1,23 @@
-"""A real runtime and a real controller on nodes that do nothing: what is refused, and what is told, without Spark."""
+"""A real runtime and a real controller on nodes in memory: refusals and messages, without Spark."""
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rheostat.controller import Controller
 from rheostat.controller.bring_up import Opened
 from rheostat.controller.controller_api import serving
 from rheostat.controller.controller_client import held
-from rheostat.errors import RuntimeFault
 from rheostat.model.documents import write
 from rheostat.model.graph.application import RESULTS_SINK, Application, Grouping, Kind, Operator, Stream
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
-from rheostat.runtime.checkpoints.state_job import StateJob
-from rheostat.runtime.nodes.node_usage import Usage, measured_usage
+from rheostat.runtime.nodes.memory_node import MemoryDisk, MemoryNode
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
-from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.runtime import Runtime
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
@@ -40,64 +36,11 @@ SCHEMA = json.dumps({"type": "struct", "fields": []})
 
 
 @dataclass
-class QuietNode:
-    """Starts everything, processes nothing, and rests whenever it is asked to."""
-
-    name: str
-    running: dict[str, InstanceStatus] = field(default_factory=dict)
-    gate: threading.Event | None = None
-    """If there is one, whatever is started waits for it: a change that takes its time."""
-    stuck: set[str] = field(default_factory=set)
-    """Instances that cannot be stopped."""
-
-    def start(self, spec: InstanceSpec) -> None:
-        if self.gate is not None:
-            self.gate.wait(30)
-        self.running[spec.name] = InstanceStatus(spec.name, "running", resting=True)
-
-    def stop(self, instance: str, *, gently: bool = False) -> None:  # noqa: ARG002 - all is gentle here
-        if instance in self.stuck:
-            raise RuntimeFault(f"{instance} does not stop")
-        self.running.pop(instance, None)
-
-    def settle(self, spec: InstanceSpec) -> None:
-        """Nothing was begun."""
-
-    def statuses(self) -> Sequence[InstanceStatus]:
-        return list(self.running.values())
-
-    def progress(self, instance: str, after: int = -1) -> Sequence[dict[str, Any]]:  # noqa: ARG002 - the contract
-        return []
-
-    def usage(self) -> Usage:
-        return measured_usage()
-
-    def round_trip_ms(self) -> float | None:
-        return None
-
-    def prepare(self, job: StateJob) -> None:
-        """There is no state."""
-
-    def run(self, job: StateJob) -> None:
-        """There is no state."""
-
-    def quiesce(self) -> None:
-        """All is done at once."""
-
-    def kill(self) -> None:
-        self.running.clear()
-
-    def fail(self, instance: str, error: str) -> None:
-        """The user's code raises there."""
-        self.running[instance] = InstanceStatus(instance, "failed", error=error, by_user=True)
-
-
-@dataclass
 class Running:
     """An application that other commands can talk to."""
 
     directory: Path
-    nodes: dict[str, QuietNode]
+    nodes: dict[str, MemoryNode]
     controller: Controller
 
 
@@ -107,7 +50,8 @@ def quiet_run(directory: Path) -> Iterator[Running]:
     directory.mkdir(parents=True)
     (directory / "application.yaml").write_text(write(WORDS))
     (directory / "infrastructure.yaml").write_text(write(THREE))
-    nodes = {node.name: QuietNode(node.name) for node in THREE.nodes}
+    disk = MemoryDisk()
+    nodes = {node.name: MemoryNode(node.name, disk) for node in THREE.nodes}
     columns = {operator.name: Columns(SCHEMA) for operator in WORDS.operators}
     settings = RuntimeSettings(key_groups=4, patience_seconds=20)
     journal = SqliteJournal(RunPaths(directory).journal)

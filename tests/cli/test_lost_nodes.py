@@ -19,6 +19,7 @@ def test_others_stand_in_for_a_lost_node_until_it_is_back(tmp_path):
         before = runtime.deployment()
         refused = runtime.deploy(Deployment.of({**{n: dict(r.counts) for n, r in before.items()}, "split": {"n1": 2}}))
         assert isinstance(refused, Refused)
+        nodes["n1"].revive()
         runtime.use(nodes["n1"])
         runtime.heal()
         assert set(nodes["n1"].running) == own
@@ -38,6 +39,7 @@ def test_who_has_the_most_room_stands_in(tmp_path):
         runtime.lose("n2")
         runtime.heal()
         assert set(nodes["n1"].running) == {"lines@n1", "split@n1", "out@n3"}, "there is nobody else"
+        nodes["n2"].revive()
         runtime.use(nodes["n2"])
         runtime.heal()
         assert not nodes["n2"].running, "who stands in goes on doing so"

@@ -83,14 +83,14 @@ def test_what_is_so_already_is_done_at_once(running, here):
 def test_bad_requests_are_refused_and_change_nothing(running, here, tmp_path, command, reason):
     (tmp_path / "half.yaml").write_text("kind: deployment\noperators: {lines: n1, split: n2}\n")
     (tmp_path / "crowded.yaml").write_text("kind: deployment\noperators: {lines: n1, split: {n3: 2}, out: n1}\n")
-    before, instances = deployment(here), dict(running.nodes["n1"].running)
+    before, instances = deployment(here), running.nodes["n1"].statuses()
     answer = here(*command.split())
     assert answer.code == 1
     assert reason in answer.err
     assert answer.err.startswith("refused: ")
     assert here(*command.split(), "--json").json["ok"] is False
     assert deployment(here) == before
-    assert running.nodes["n1"].running == instances
+    assert running.nodes["n1"].statuses() == instances
 
 
 def test_a_change_while_another_is_under_way_is_refused(running, here):

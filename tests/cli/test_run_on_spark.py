@@ -22,7 +22,8 @@ from rheostat.controller.remote_managers import TOLD_BY
 from rheostat.runtime.channels.channel_store import open_channel
 from rheostat.runtime.channels.observe.result_rows import read_results
 from rheostat.runtime.ends.seeded_random import Draw
-from rheostat.runtime.nodes.agent_address import address_file, address_of
+from rheostat.runtime.nodes.agent_address import address_file, read_agent_address
+from rheostat.runtime.nodes.node_messages import ManagerQuestion
 from rheostat.runtime.nodes.remote_node import RemoteNode
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournalReader
@@ -220,7 +221,7 @@ def test_others_run_what_a_dead_agent_ran_until_its_spark_is_warm_again(tmp_path
     assert place.counts() == wanted
     assert "node n2 lost; instances failed over" in out
     assert "node n2 is back" in out
-    assert said in (place.directory / "nodes" / "n2" / "agent.log").read_text()
+    assert said in (place.directory / "agents" / "n2" / "agent.log").read_text()
     assert place.left_behind() == ([], [])
 
 
@@ -236,8 +237,10 @@ def notes(place):
     """What the managers on the nodes have written down and no controller has taken yet."""
     entries = []
     for name in ("n1", "n2"):
-        node = RemoteNode(name, *address_of(place.directory, name))
-        entries += [(kind, at) for _, kind, at, _ in node.exchange({}).get("entries", [])]
+        address = read_agent_address(place.directory, name)
+        node = RemoteNode(name, address.port, address.token)
+        report = node.exchange(ManagerQuestion()).report
+        entries += [(entry.kind, entry.at_seconds) for _, entry in (report.entries if report else ())]
         node.close()
     return entries
 

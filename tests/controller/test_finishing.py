@@ -25,8 +25,9 @@ class Quiet:
         self.running, self.name, self.controller = running, name, running.controller
 
     def tell(self, **facts):
-        told = self.running.nodes["n1"].running
-        told[self.name] = replace(told[self.name], **facts)
+        node = self.running.nodes["n1"]
+        (known,) = (status for status in node.statuses() if status.name == self.name)
+        node.show(replace(known, **facts))
         self.controller.tend()
 
     def wait(self):
@@ -72,6 +73,6 @@ def test_a_source_that_never_looked_and_has_failed_is_not_awaited(quiet):
 
 def test_standing_still_for_a_change_is_no_end(quiet):
     quiet.wait()
-    with quiet.controller._changing:
+    with quiet.controller.runtime.lock.for_change():
         quiet.controller.tend()
     assert not quiet.controller.is_finished()

@@ -1,6 +1,5 @@
 """The controller and the managers on the nodes: one for every operator, heard once, answered, and found again."""
 
-import json
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
@@ -16,6 +15,7 @@ from rheostat.control.setup.factory import build
 from rheostat.controller.remote_managers import TOLD_BY, RemoteManagers
 from rheostat.errors import NodeUnreachable
 from rheostat.model.graph.deployment import Replicas
+from rheostat.runtime.nodes.node_messages import MANAGERS, ManagerAnswer
 from rheostat.runtime.plan.blueprint import RuntimeSettings
 from rheostat.runtime.plan.physical_plan import PhysicalPlan
 
@@ -33,21 +33,20 @@ class Agent:
     managers: LocalManagers | None = None
     known: str = ""
 
-    def exchange(self, document):
+    def exchange(self, question):
         if self.silent:
             raise NodeUnreachable(self.name, "silent")
-        document = json.loads(json.dumps(document))
-        self.heard.append(document)
-        if "situation" in document:
+        question = MANAGERS.question.validate_json(MANAGERS.question.dump_json(question))
+        self.heard.append(question)
+        if question.snapshot is not None:
             self.managers = self.managers or LocalManagers(self.name, SETTINGS, self.world.application, self.world)
-            self.known = document["fingerprint"]
-        if "orders" not in document:
-            told = {} if self.managers is None else self.managers.report().to_plain()
-            return {"knows": self.managers is not None, **told}
-        if self.managers is None or document["fingerprint"] != self.known:
-            return {"knows": False}
-        report = self.managers.take(Orders.from_plain(document["orders"]))
-        return json.loads(json.dumps({"knows": True, **report.to_plain()}))
+            self.known = question.fingerprint
+        if question.orders is None:
+            return ManagerAnswer(None if self.managers is None else self.managers.report())
+        if self.managers is None or question.fingerprint != self.known:
+            return ManagerAnswer()
+        answer = ManagerAnswer(self.managers.take(question.orders))
+        return MANAGERS.answer.validate_json(MANAGERS.answer.dump_json(answer))
 
     def restart(self):
         self.managers, self.known = None, ""
@@ -127,11 +126,11 @@ def test_what_a_manager_asks_for_is_granted_and_settles_on_all_nodes(place):
     assert [each.operator for each in change.changes] == ["count"]
     kinds = [entry.kind for _, entry in place.world.journal.read()]
     assert kinds.index(PROPOSAL) < kinds.index(DECISION) < kinds.index(EFFECT), "as it happened"
-    held = place.agents["n1"].heard[-1]["orders"]["held_until_seconds"]
+    held = place.agents["n1"].heard[-1].orders.held_until_seconds
     assert held > place.world.clock.now_seconds(), "nobody looks while the change is under way"
     place.posts.step(36.0)
-    orders = place.agents["n1"].heard[-1]["orders"]
-    assert (orders["held_until_seconds"], orders["settled_at_seconds"]) == (0.0, 53.0)
+    orders = place.agents["n1"].heard[-1].orders
+    assert (orders.held_until_seconds, orders.settled_at_seconds) == (0.0, 53.0)
     place.world.work["count"] = 3.0
     place.agents_step(40.0)
     place.controller_steps(41.0)
@@ -180,7 +179,7 @@ def test_a_manager_whose_node_is_lost_goes_on_elsewhere_with_what_it_had_learned
     place.posts.step(35.0)
     del place.agents["n2"]
     (home,) = (agent for agent in place.agents.values() if "count" in agent.managers.operators)
-    assert home.heard[-1]["orders"]["memories"]["count"]["policy"] == "threshold"
+    assert home.heard[-1].orders.memories["count"]["policy"] == "threshold"
 
 
 def test_the_old_manager_of_an_operator_is_not_heard(place):
@@ -222,7 +221,7 @@ def test_what_runs_is_told_when_it_has_changed_and_only_then(place):
     agent = place.agents["n1"]
     place.posts.step(0.0)
     place.posts.step(5.0)
-    assert ["situation" in document for document in agent.heard[1:]] == [True, False]
+    assert [question.snapshot is not None for question in agent.heard[1:]] == [True, False]
     place.world.deployed = place.world.deployed.having("split", place.world.deployed["count"])
     place.posts.step(10.0)
-    assert "situation" in agent.heard[-1]
+    assert agent.heard[-1].snapshot is not None

@@ -12,12 +12,11 @@ from rheostat.model.graph.reconfiguration import Reconfiguration
 
 @pytest.fixture
 def stuck(tmp_path):
-    """An application whose only instance cannot be stopped."""
+    """An application whose only instance cannot be stopped at the first attempt."""
     with quiet_run(tmp_path / "app") as running:
         running.controller._recording = RecordingFile(running.directory, WORDS, {})
-        running.nodes["n1"].stuck.update(running.nodes["n1"].running)
+        running.nodes["n1"].complaints["stop"] = "lines@n1 does not stop"
         yield running
-        running.nodes["n1"].stuck.clear()
 
 
 def moved(controller):
@@ -51,7 +50,6 @@ def test_it_is_told_by_the_status_the_journal_and_the_report(stuck):
 def test_the_next_change_succeeds_when_the_cause_is_gone(stuck):
     controller, wanted = stuck.controller, moved(stuck.controller)
     assert isinstance(controller.change(wanted), RolledBack)
-    stuck.nodes["n1"].stuck.clear()
     assert isinstance(controller.change(wanted), Done)
     assert controller.runtime.deployment() == wanted
     controller.tend()

@@ -5,18 +5,20 @@ import time
 from dataclasses import dataclass, field
 
 import pytest
-from tests.cli.quiet_nodes import THREE, QuietNode, quiet_run
+from tests.cli.quiet_nodes import THREE, quiet_run
 
 from rheostat.controller.supervisor import ATTEMPTS, AgentSupervisor
 from rheostat.controller.watchdog import SILENCES
 from rheostat.errors import NodeUnreachable
+from rheostat.runtime.nodes.memory_node import MemoryNode
 
 
-@dataclass
-class WarmingNode(QuietNode):
-    """A node whose Spark is cold until somebody says otherwise."""
+class WarmingNode(MemoryNode):
+    """A node whose Spark is cold until it is said to be warm."""
 
-    warm: threading.Event = field(default_factory=threading.Event)
+    def __init__(self, name):
+        super().__init__(name)
+        self.warm = threading.Event()
 
     def is_warm(self):
         return self.warm.is_set()

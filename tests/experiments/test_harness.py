@@ -8,12 +8,13 @@ import pytest
 from experiments.spark.stage import Piece, Stage, perform
 from experiments.spark.victims import CONTROLLER, Victim
 from experiments.spark.workload import Load
-from tests.cli.quiet_nodes import SCHEMA, THREE, WORDS, QuietNode
+from tests.cli.quiet_nodes import SCHEMA, THREE, WORDS
 
 from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.controller.bring_up import Opened
+from rheostat.machine.processes import is_alive
 from rheostat.model.graph.deployment import Deployment
-from rheostat.runtime.nodes.agent_process import is_alive
+from rheostat.runtime.nodes.memory_node import MemoryNode
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.instance_spec import InstanceStatus
@@ -25,11 +26,12 @@ AT_FIRST = Deployment.of({operator.name: {"n1": 1} for operator in WORDS.operato
 ELSEWHERE = Deployment.of({name: {"n2": 2} if name == "split" else {"n1": 1} for name in WORDS.by_name})
 
 
-class DoneNode(QuietNode):
+class DoneNode(MemoryNode):
     """One on which everything has done a batch, and has nothing more to do."""
 
     def start(self, spec):
-        self.running[spec.name] = InstanceStatus(spec.name, "running", planned=0, committed=0, resting=True)
+        super().start(spec)
+        self.show(InstanceStatus(spec.name, "running", planned=0, committed=0, resting=True))
 
 
 def quietly(root):
@@ -75,7 +77,7 @@ def test_what_never_comes_to_an_end_is_given_up(tmp_path):
 
 AGENT = """
 import json, os, pathlib, sys, time
-path = pathlib.Path(sys.argv[1]) / "nodes" / sys.argv[2]
+path = pathlib.Path(sys.argv[1]) / "agents" / sys.argv[2]
 path.mkdir(parents=True, exist_ok=True)
 (path / "agent.tmp").write_text(json.dumps({"port": 1, "pid": os.getpid(), "token": ""}))
 (path / "agent.tmp").replace(path / "agent.json")
@@ -83,11 +85,11 @@ time.sleep(120)
 """
 RUN = f"""
 import json, os, pathlib, subprocess, sys, time
-from rheostat.runtime.nodes.agent_process import is_alive
+from rheostat.machine.processes import is_alive
 from rheostat.controller.controller_client import Address, write_address
 root = pathlib.Path(sys.argv[1])
 root.mkdir(exist_ok=True)
-told = root / "nodes" / "n1" / "agent.json"
+told = root / "agents" / "n1" / "agent.json"
 def pid():
     return json.loads(told.read_text())["pid"] if told.exists() else 0
 agent = None

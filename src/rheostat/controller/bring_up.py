@@ -34,7 +34,7 @@ from rheostat.model.run_settings import NodeForm
 from rheostat.runtime.channels.channel_store import channels_below
 from rheostat.runtime.channels.port.channel import Channel
 from rheostat.runtime.metrics.collector import CollectorSettings
-from rheostat.runtime.nodes.agent_address import nodes_told
+from rheostat.runtime.nodes.agent_address import addressed_nodes
 from rheostat.runtime.nodes.agent_process import AgentProcess
 from rheostat.runtime.nodes.node_port import NodePort
 from rheostat.runtime.nodes.remote_node import RemoteNode
@@ -177,11 +177,13 @@ def _embedded(launch: Launch, journal: Journal) -> Iterator[Opened]:
     log = logging.FileHandler(launch.directory / SPARK_LOG)
     logging.getLogger().addHandler(log)
     try:
-        nodes = {node.name: SparkNode(node.name, spark) for node in launch.infrastructure.nodes}
+        nodes = {node.name: SparkNode(node.name, spark, launch.directory) for node in launch.infrastructure.nodes}
         with _runtime(launch, journal, nodes, discover_columns(spark, launch.application)) as runtime:
-            provider = LocalProvider(
-                runtime, launch.kinds, lambda node: SparkNode(node.name, spark), lambda _: None, launch.most_nodes
-            )
+
+            def start(node: ModelNode) -> NodePort:
+                return SparkNode(node.name, spark, launch.directory)
+
+            provider = LocalProvider(runtime, launch.kinds, start, lambda _: None, launch.most_nodes)
             try:
                 yield Opened(runtime, lambda: give_up_killed(runtime), provider if launch.kinds else None)
             finally:
@@ -263,7 +265,7 @@ def dismiss_strays(launch: Launch) -> None:
     nodes were processes leaves all of them, which would go on beside embedded ones, in the same checkpoints.
     """
     kept = launch.infrastructure.index.keys() if launch.form is NodeForm.PROCESS else frozenset()
-    for name in nodes_told(launch.directory):
+    for name in addressed_nodes(launch.directory):
         if name not in kept:
             AgentProcess(name, 1, launch.directory, launch.spark).dismiss()
 

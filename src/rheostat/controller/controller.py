@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event
 from typing import Any
 
 from rheostat.control.knowledge.profile import Profile
@@ -53,9 +53,6 @@ class Controller:
         self.profile = profile or Profile.load(self._profile_path)
         self._steering: DecisionLoop | None = None
         self._remote: RemoteManagers | None = None
-        self._changing = Lock()
-        # Healing and changing take turns: a change waits for the moment that healing takes, and is not refused for it.
-        self._turn = Lock()
         self._stopping = Event()
         self._began = time.monotonic()
         self._changes: deque[dict[str, Any]] = deque(maxlen=CHANGES_SHOWN)
@@ -135,7 +132,7 @@ class Controller:
         """Waits for the managers and for a change that is under way, and saves what was learned."""
         if self._steering is not None:
             self._steering.stop()
-        with self._turn:
+        with self.runtime.lock.for_care():
             self.profile.save(self._profile_path)
 
     @property
@@ -143,54 +140,32 @@ class Controller:
         return self.runtime.blueprint.layout.root / "profile.json"
 
     def apply(self, change: Reconfiguration) -> Effect:
-        """Carries out a change of a manager; waits for healing, but is refused while another change is under way."""
+        """Carries out a change; waits for healing, but is refused while another change is under way."""
         if not change:
             return Done(0.0)
-        current = self.runtime.deployment()
-        try:
-            wanted = change.apply(current)
-        except ValueError as wrong:
-            return Refused((str(wrong),))
-        return self._change(wanted, current)
-
-    def change(self, wanted: Deployment, before: Deployment | None = None) -> Effect:
-        """Changes the deployment as a person wants it, if nothing else is changing it; that is journaled as well."""
-        current = self.runtime.deployment()
-        effect = self._change(wanted, before)
-        if not isinstance(effect, Refused) and (change := Reconfiguration.between(current, wanted)):
-            self.runtime.journal.append(Entry(BY_HAND, time.time(), effect_facts("user", change, effect, {})))
-        return effect
-
-    def _change(self, wanted: Deployment, before: Deployment | None) -> Effect:
-        """Changes the deployment, if nothing else is changing it."""
         if self.is_stopping:
             return Refused(("the application is being stopped",))
-        if not self._changing.acquire(blocking=False):
-            return Refused(("another change is under way",))
         try:
-            with self._turn:
-                return self._carry_out(wanted, before)
-        finally:
-            self._changing.release()
-
-    def _carry_out(self, wanted: Deployment, before: Deployment | None) -> Effect:
-        current = self.runtime.deployment()
-        if before is not None and before != current:
-            return Refused(("the deployment has been changed meanwhile: look at rheostat status and ask again",))
-        if wrong := wanted.mistakes(self.application, self.infrastructure.index):
-            return Refused(tuple(f"{one.what}; {one.remedy}" for one in wrong))
-        what = str(Reconfiguration.between(current, wanted))
-        try:
-            effect = self.runtime.deploy(wanted)
+            effect = self.runtime.apply(change)
         except RheostatError as failure:
             effect = RolledBack(str(failure))
-        LOG.info("change %s: %s", what, effect)
+        LOG.info("change %s: %s", change, effect)
         if not isinstance(effect, Refused):
-            self._changes.append({"at": _clock(), "what": what, **effect_document(effect)})
+            self._changes.append({"at": _clock(), "what": str(change), **effect_document(effect)})
         if isinstance(effect, Done):
-            self.profile.changed(Reconfiguration.between(current, wanted), effect.downtime_seconds, self.application)
+            self.profile.changed(change, effect.downtime_seconds, self.application)
         if self._recording is not None:
-            self._recording.note(what, effect)
+            self._recording.note(str(change), effect)
+        return effect
+
+    def change(self, wanted: Deployment, before: Deployment | None = None) -> Effect:
+        """Changes the deployment as a person wants it, unless another change is under way; journals that as well."""
+        change = self.runtime.change_to(wanted, before)
+        if isinstance(change, Refused):
+            return change
+        effect = self.apply(change)
+        if change and not isinstance(effect, Refused):
+            self.runtime.journal.append(Entry(BY_HAND, time.time(), effect_facts("user", change, effect, {})))
         return effect
 
     def tend(self) -> None:
@@ -222,20 +197,18 @@ class Controller:
         None while a node is out of reach.
         """
         try:
-            if not self._turn.acquire(blocking=False):
-                return self.runtime.statuses()
-            try:
+            with self.runtime.lock.for_care_now() as may_heal:
+                if not may_heal:
+                    return self.runtime.statuses()
                 self._opened.revive()
                 return self.runtime.heal()
-            finally:
-                self._turn.release()
         except RheostatError as failure:
             self._seen = replace(self._seen, failures=[str(failure)])
             return None
 
     def is_finished(self) -> bool:
         """Whether the sources have been quiet for a while and all they brought has been read, as far as it can be."""
-        if self._changing.locked() or time.monotonic() - self._since < QUIET_SECONDS:
+        if self.runtime.is_changing or time.monotonic() - self._since < QUIET_SECONDS:
             return False
         states = self._seen.instances
         settled = all(one["state"] != "running" or one["planned"] == one["committed"] for one in states)
@@ -249,7 +222,7 @@ class Controller:
         sources = [statuses.get(one.name) for one in self.runtime.plan.instances if not one.groups]
         batches = tuple((one.run, one.committed) for one in sources if one is not None)
         coming = any(one is None or one.committed < 0 or _is_starting(one) for one in sources)
-        if batches != self._batches or coming or self._changing.locked():
+        if batches != self._batches or coming or self.runtime.is_changing:
             self._batches, self._since = batches, time.monotonic()
 
     def status(self) -> dict[str, Any]:
@@ -260,7 +233,7 @@ class Controller:
         return {
             "application": self.application.name,
             "directory": str(self.runtime.blueprint.layout.root),
-            "state": "stopping" if self.is_stopping else "changing" if self._changing.locked() else "running",
+            "state": "stopping" if self.is_stopping else "changing" if self.runtime.is_changing else "running",
             "seconds": round(time.monotonic() - self._began, 1),
             "deployment": {name: dict(replicas.counts) for name, replicas in deployment.items()},
             "nodes": [

@@ -21,7 +21,8 @@ from rheostat.errors import RuntimeFault
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.policies.contract.requests import Request
-from rheostat.runtime.agent.agent_snapshot import AgentSnapshot, fingerprint
+from rheostat.runtime.nodes.agent_snapshot import AgentSnapshot, fingerprint
+from rheostat.runtime.nodes.node_messages import ManagerQuestion
 from rheostat.runtime.nodes.node_port import HostsManagers
 from rheostat.runtime.reconfigure.runtime import Runtime
 
@@ -105,27 +106,29 @@ class RemoteManagers:
             self._exchange()
 
     def _exchange(self) -> None:
-        situation = self._situation().to_plain()
-        mark = fingerprint(situation)
+        snapshot = self._snapshot()
+        mark = fingerprint(snapshot)
         nodes = {node.name: node for node in self._runtime.nodes_up() if isinstance(node, HostsManagers)}
         self._find_homes(nodes)
         self._posts = {name: self._posts.get(name, _Post()) for name in nodes}
         for name, node in nodes.items():
             post = self._posts[name]
             try:
-                self._talk(node, post, situation, mark)
+                self._talk(node, post, snapshot, mark)
             except RuntimeFault:
-                # The supervisor revives it or gives it up.
+                # The supervisor revives the node or gives it up.
                 post.knows, post.standing = "", ()
 
-    def _talk(self, node: HostsManagers, post: _Post, situation: Mapping[str, Any], mark: str) -> None:
-        document = {"fingerprint": mark, "orders": self._orders(node.name, post).to_plain()}
-        told = node.exchange(document if post.knows == mark else {**document, "situation": situation})
-        if not told["knows"]:
-            # It was started again since it was last heard of.
-            told = node.exchange({**document, "situation": situation})
+    def _talk(self, node: HostsManagers, post: _Post, snapshot: AgentSnapshot, mark: str) -> None:
+        orders = self._orders(node.name, post)
+        told = node.exchange(ManagerQuestion(orders, mark, None if post.knows == mark else snapshot))
+        if told.report is None:
+            # It was started again since it last answered.
+            told = node.exchange(ManagerQuestion(orders, mark, snapshot))
+        if told.report is None:
+            raise RuntimeFault(f"the managers on node {node.name} did not take the snapshot of the run")
         post.knows = mark
-        self._take(node.name, post, Report.from_plain(told))
+        self._take(node.name, post, told.report)
 
     def _orders(self, name: str, post: _Post) -> Orders:
         state = self.state
@@ -159,10 +162,10 @@ class RemoteManagers:
         for node in self._runtime.nodes_up():
             if isinstance(node, HostsManagers):
                 try:
-                    told = node.exchange({})
+                    told = node.exchange(ManagerQuestion())
                 except RuntimeFault:
                     continue
-                for operator in told.get("operators", ()):
+                for operator in () if told.report is None else told.report.operators:
                     self._homes.setdefault(operator, node.name)
 
     def _find_homes(self, nodes: Mapping[str, HostsManagers]) -> None:
@@ -173,7 +176,7 @@ class RemoteManagers:
                 continue
             self._homes[operator.name] = _home(deployment, operator.name, nodes)
 
-    def _situation(self) -> AgentSnapshot:
+    def _snapshot(self) -> AgentSnapshot:
         runtime = self._runtime
         return AgentSnapshot(
             runtime.blueprint.application,

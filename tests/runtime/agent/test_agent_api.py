@@ -6,35 +6,19 @@ from dataclasses import asdict, replace
 import httpx
 import pytest
 
-from rheostat.errors import RuntimeFault
+from rheostat.control.remote.manager_messages import Orders, Report
 from rheostat.runtime.agent.agent_api import agent_app
 from rheostat.runtime.checkpoints.state_job import StateJob
-from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus, OperatorStep
+from rheostat.runtime.nodes.memory_node import MemoryNode
+from rheostat.runtime.nodes.node_messages import CALLS, MANAGERS, ManagerAnswer, ManagerQuestion
+from rheostat.runtime.plan.instance_spec import InstanceSpec, OperatorStep
 
 TOKEN = "a-token-of-more-than-sixteen-characters"  # noqa: S105 - nobody else uses it
 
 
-class FakeNode:
-    """Remembers what it was asked for."""
-
-    name = "n1"
-
-    def __init__(self):
-        self.asked = []
-
-    def __getattr__(self, verb):
-        def ask(argument=None, *, gently=False):
-            self.asked.append((f"{verb} gently" if gently else verb, argument))
-            if verb == "settle":
-                raise RuntimeFault("it could not finish")
-            return [InstanceStatus("count@n1", "running")] if verb == "statuses" else [{"batchId": 1}]
-
-        return ask
-
-
 @pytest.fixture
 def node():
-    return FakeNode()
+    return MemoryNode("n1")
 
 
 class Client:
@@ -54,9 +38,6 @@ class Client:
 
         return asyncio.run(once())
 
-    def get(self, path, **arguments):
-        return self.ask("GET", path, **arguments)
-
     def post(self, path, **arguments):
         return self.ask("POST", path, **arguments)
 
@@ -66,10 +47,13 @@ def client(node, tmp_path):
     return Client(agent_app(node, TOKEN, tmp_path, lambda _: {}))
 
 
+def checkpoint(root, number="1"):
+    return str(root / "nodes" / "n1" / "checkpoints" / "count@n1" / number)
+
+
 def spec(root):
-    return InstanceSpec(
-        "count@n1", "n1", (OperatorStep("count", "a:b", "stateful"),), 1, "0-3", str(root / "c"), str(root / "k")
-    )
+    step = OperatorStep("count", "a:b", "stateful")
+    return InstanceSpec("count@n1", "n1", (step,), 1, "0-3", checkpoint(root), str(root / "control"))
 
 
 @pytest.mark.parametrize(
@@ -80,11 +64,11 @@ def spec(root):
 @pytest.mark.parametrize("path", ["/heartbeat", "/statuses", "/docs", "/openapi.json", "/nothing"])
 def test_without_the_token_there_is_nothing_to_see(client, headers, path):
     client.headers.pop("Authorization")
-    assert client.get(path, headers=headers).status_code == 401
+    assert client.post(path, headers=headers).status_code == 401
 
 
 def test_browsers_are_not_served(client):
-    assert client.get("/statuses", headers={"Origin": "http://evil.example"}).status_code == 403
+    assert client.post("/statuses", json={}, headers={"Origin": "http://evil.example"}).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -94,33 +78,42 @@ def test_only_what_is_named_is_served(client, method, path):
     assert client.ask(method, path).status_code in {404, 405}
 
 
-def test_what_a_node_can_do_is_asked_by_its_name(client, node, tmp_path):
-
-    assert client.get("/heartbeat").json()["node"] == "n1"
-    assert client.get("/statuses").json()[0]["name"] == "count@n1"
-    assert client.post("/start", json=asdict(spec(tmp_path))).status_code == 200
-    assert client.post("/stop", json={"instance": "count@n1"}).status_code == 200
-    assert client.post("/stop", json={"instance": "count@n2", "gently": True}).status_code == 200
-    job = StateJob("copy", str(tmp_path / "new"), ((str(tmp_path / "old"), "0"),), "0", 1, ("k",), 4)
-    assert client.post("/run", json=asdict(job)).status_code == 200
-    assert ("start", spec(tmp_path)) in node.asked
-    assert ("stop", "count@n1") in node.asked
-    assert ("stop gently", "count@n2") in node.asked
-    assert ("run", job) in node.asked
+def test_every_message_has_a_route_and_there_is_no_other(node, tmp_path):
+    app = agent_app(node, TOKEN, tmp_path, lambda _: {})
+    assert {route.path for route in app.routes} == {f"/{call.path}" for call in CALLS}
 
 
-def test_a_failure_comes_back_as_its_words(client, tmp_path):
-
-    answer = client.post("/settle", json=asdict(spec(tmp_path)))
+def test_a_failure_comes_back_as_its_words(client, node, tmp_path):
+    node.complaints["take"] = "it could not finish"
+    answer = client.post("/checkpoints/take", json=asdict(spec(tmp_path)))
     assert (answer.status_code, answer.json()) == (409, {"error": "it could not finish"})
 
 
-def test_paths_elsewhere_are_refused_and_nothing_is_done(client, node, tmp_path):
+@pytest.mark.parametrize(
+    ("path", "document"),
+    [
+        ("/start", {"name": "count@n1"}),
+        ("/stop", {"instance": "count@n1", "gently": True, "more": 1}),
+        ("/stop", {"instance": 7}),
+        ("/managers", {"orders": {"operators": ["count"]}}),
+        ("/checkpoints/build", {"way": "guess", "target": "t", "parents": [["p", "0"]]}),
+    ],
+)
+def test_a_message_that_is_not_as_it_should_be_is_refused_and_nothing_is_done(client, node, path, document):
+    answer = client.post(path, json=document)
+    assert answer.status_code == 400
+    assert answer.json()["error"]
+    assert node.asked == []
 
+
+def test_paths_elsewhere_are_refused_and_nothing_is_done(client, node, tmp_path):
     outside = replace(spec(tmp_path), checkpoint=str(tmp_path / ".." / "elsewhere"))
     assert client.post("/start", json=asdict(outside)).status_code == 400
     job = StateJob("copy", "/etc/passwd", ((str(tmp_path), "0"),), "0", 1, (), 4)
-    assert client.post("/run", json=asdict(job)).status_code == 400
+    assert client.post("/checkpoints/build", json=asdict(job)).status_code == 400
+    assert client.post("/hold", json={"instance": "../count@n1", "hold": True}).status_code == 400
+    wrong = {"node": "..", "instance": "count@n1", "number": "1"}
+    assert client.post("/checkpoints/remove", json=[wrong]).status_code == 400
     assert node.asked == []
 
 
@@ -130,23 +123,24 @@ def test_a_short_token_is_refused(node, tmp_path):
 
 
 def test_a_name_that_only_resolves_to_this_machine_is_refused(client, node):
-    answer = client.get("/statuses", headers={"Host": "evil.example"})
+    answer = client.post("/statuses", json={}, headers={"Host": "evil.example"})
     assert (answer.status_code, answer.json()) == (403, {"error": "only this machine is served"})
     assert node.asked == []
 
 
 def test_orders_reach_the_managers_and_their_report_comes_back(node, tmp_path):
-    heard = []
+    heard, report = [], Report(("count",), "a life")
 
-    def exchange(document):
-        heard.append(document)
-        return {"knows": True, "operators": ["count"]}
+    def exchange(question):
+        heard.append(question)
+        return ManagerAnswer(report)
 
     client = Client(agent_app(node, TOKEN, tmp_path, lambda _: {}, exchange))
-    answer = client.post("/control", json={"orders": {"operators": ["count"]}})
-    assert (answer.status_code, answer.json()) == (200, {"knows": True, "operators": ["count"]})
-    assert heard == [{"orders": {"operators": ["count"]}}]
+    question = ManagerQuestion(Orders(("count",), answers={"count": 3}), "mark")
+    answer = client.post("/managers", content=MANAGERS.question.dump_json(question))
+    assert MANAGERS.answer.validate_json(answer.content) == ManagerAnswer(report)
+    assert heard == [question]
 
 
-def test_an_agent_without_managers_says_so(client):
-    assert client.post("/control", json={}).json() == {"knows": False}
+def test_an_agent_without_managers_has_no_report(client):
+    assert client.post("/managers", json={}).json() == {"report": None}

@@ -4,8 +4,8 @@ import pytest
 from examples.word_count.handwritten import word_counts
 
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint
+from rheostat.runtime.checkpoints.job_runner import set_offsets
 from rheostat.runtime.checkpoints.log_entries import NO_OFFSET
-from rheostat.runtime.checkpoints.state_job import set_offsets
 
 pytestmark = pytest.mark.spark
 

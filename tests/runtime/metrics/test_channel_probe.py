@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.runtime.channels.world import Row, publish
-from tests.runtime.query.test_progress_report import read, report
+from tests.runtime.query.test_progress_report import ran, read, report
 
 from rheostat.app import App, operator
 from rheostat.control.knowledge.averages import Readings
@@ -46,6 +46,9 @@ class MadeUpNode:
         return [InstanceStatus(name, "running", last, last) for name in self.instances]
 
     def progress(self, instance, after=-1):
+        return ran(self.reports(instance, after))
+
+    def reports(self, instance, after=-1):
         chain = self.instances[instance]
         counted = {f"to:{name}": 100 for name in chain[1:]}
         channels = [f"{stream.source}--{chain[0]}" for stream in self.blueprint.application.inputs[chain[0]]]
@@ -151,7 +154,7 @@ def test_who_lets_more_wait_than_it_reads_is_as_busy_as_all_of_it_would_keep_it(
     """A node that was never used reads little at first: it looks idle, and is not."""
     blueprint, plan, nodes = made_up(tmp_path, 3, 1)
     for node in nodes.values():
-        node.batches, node.progress = 20, varied(node.progress)
+        node.batches, node.reports = 20, varied(node.reports)
     channel = blueprint.inputs_of(plan.with_head("op0")[0])[0]
     producer = channel.producers.open(EpochClaim("source@n0", 1))
     for number in range(seconds_ago):
@@ -168,12 +171,12 @@ def test_of_a_query_that_begins_with_a_source_all_operators_have_to_do_what_come
     """It reads a third of what comes in: as much as it can, so nothing else shows that it is too slow."""
     blueprint, plan, nodes = made_up(tmp_path, 1, 1)
     assert [instance.operators for instance in plan.instances] == [("source", "op0", "out")]
-    told, nodes["n0"].batches = nodes["n0"].progress, 20
+    told, nodes["n0"].batches = nodes["n0"].reports, 20
 
     def seen(arriving):
         """A batch reads 100 rows on average while so many arrive."""
 
-        def progress(instance, after=-1):
+        def reports_of(instance, after=-1):
             reports = told(instance, after)
             for number, one in enumerate(reports, 1):
                 end = {"endOffset": {"rows": 100 * number}, "latestOffset": {"rows": 5000 + arriving * number}}
@@ -183,7 +186,7 @@ def test_of_a_query_that_begins_with_a_source_all_operators_have_to_do_what_come
                 one["durationMs"] = {"addBatch": 40 + ROW_MS * rows, "triggerExecution": 90 + ROW_MS * rows}
             return reports
 
-        nodes["n0"].progress = progress
+        nodes["n0"].reports = reports_of
         samples = MetricsCollector(blueprint, nodes, CollectorSettings(period_seconds=10)).samples(plan, 1010)
         found = last_values(samples, 1010)
         return {name: found.value(Subject.operator("op0"), name) for name in ("utilization", "input_rate")}
@@ -199,7 +202,7 @@ ROW_MS = 0.5
 def varied(told):
     """Batches of several sizes, so that it is known what a row costs."""
 
-    def progress(instance, after=-1):
+    def reports_of(instance, after=-1):
         reports = told(instance, after)
         for number, one in enumerate(reports):
             rows = 60 + number % 5 * 20
@@ -207,19 +210,19 @@ def varied(told):
             one["durationMs"] = {"addBatch": 40 + ROW_MS * rows, "triggerExecution": 90 + ROW_MS * rows}
         return reports
 
-    return progress
+    return reports_of
 
 
 def test_a_query_that_is_behind_its_source_is_a_symptom(tmp_path):
     blueprint, plan, nodes = made_up(tmp_path, 3, 1)
-    told = nodes["n0"].progress
+    told = nodes["n0"].reports
 
     def behind(instance, after=-1):
         offsets = {"numInputRows": 100, "endOffset": {"rows": 100}, "latestOffset": {"rows": 9100}}
         at_the_source = nodes["n0"].instances[instance][0] == "source"
         return [{**one, "sources": [offsets]} if at_the_source else one for one in told(instance, after)]
 
-    nodes["n0"].batches, nodes["n0"].progress = 20, behind
+    nodes["n0"].batches, nodes["n0"].reports = 20, behind
     monitor = MetricsCollector(blueprint, nodes, CollectorSettings(period_seconds=10))
     monitor.samples(plan, 1010)
     lags = [one for one in monitor.symptoms if "9000 rows" in one.what]

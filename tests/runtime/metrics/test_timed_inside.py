@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.runtime.query.test_progress_report import report
+from tests.runtime.query.test_progress_report import ran, report
 
 from rheostat.runtime.metrics.batch_cost import SPARKS_ROW_MS, BatchCost, Timed, fitted, fitted_after, timed_inside
 from rheostat.runtime.metrics.instance_rates import MOST_UNCERTAIN, InstanceRates, OperatorChain
@@ -28,7 +28,7 @@ def test_on_a_machine_that_stalls_a_rows_cost_is_still_known(seed, batches):
     rows = [random.randint(3, 12) for _ in range(batches)]
     reports = [told(n, count, count * OWN_MS + random.uniform(200, 3000)) for n, count in enumerate(rows)]
     flow = InstanceRates(SPLIT)
-    figures = flow.take(reports).figures["split"]
+    figures = flow.take(ran(reports)).figures["split"]
     line = fitted([point for point, _ in flow._points()])
     assume(line is None or (line.row_error_ms > SPARKS_ROW_MS and line.row_ms - OWN_MS < 3 * line.row_error_ms))
     assert figures["utilization"] == pytest.approx(OWN_MS / 1000 * figures["input_rate"])
@@ -37,15 +37,17 @@ def test_on_a_machine_that_stalls_a_rows_cost_is_still_known(seed, batches):
 
 def test_one_batch_is_enough():
     flow = InstanceRates(SPLIT)
-    flow.take([told(0, 9, 900.0)])
-    assert flow.take([told(1, 8, 2400.0)]).figures["split"]["utilization"] == pytest.approx(0.16)
+    flow.take(ran([told(0, 9, 900.0)]))
+    assert flow.take(ran([told(1, 8, 2400.0)])).figures["split"]["utilization"] == pytest.approx(0.16)
 
 
 def test_the_largest_part_decides_what_replicas_can_do_together():
     """Of two replicas one has nine of ten rows: they cannot do more than 1000 / 0.9 / 20 a second."""
     reports = [told(n, 10, 400.0, [9 * OWN_MS, OWN_MS]) for n in range(4)]
     figures = (
-        InstanceRates(OperatorChain(("split",), 2, {"sentences": "sentences--split"})).take(reports).figures["split"]
+        InstanceRates(OperatorChain(("split",), 2, {"sentences": "sentences--split"}))
+        .take(ran(reports))
+        .figures["split"]
     )
     assert figures["true_rate"] * 2 == pytest.approx(1000 / 0.9 / OWN_MS)
     assert figures["utilization"] == pytest.approx(10 * 0.9 * OWN_MS / 1000)
@@ -104,7 +106,7 @@ def judged(number, rows, judge_ms=16.0, tag_ms=4.0, *, kept=0.5):
 
 def test_who_makes_a_query_busy_is_known_by_its_own_code():
     """100 rows in 2 s, half of which cost 16 and 4 ms: 50 % of the time, four fifths of it for `judge`."""
-    figures = InstanceRates(JUDGED).take([judged(n, 100) for n in range(5)]).figures
+    figures = InstanceRates(JUDGED).take(ran([judged(n, 100) for n in range(5)])).figures
     busy = {name: figures[name]["utilization"] for name in JUDGED.operators}
     assert busy == pytest.approx({"readings": 0.0, "clean": 0.0, "judge": 0.5, "tag": 0.1})
     alone = {name: figures[name]["own_utilization"] for name in JUDGED.operators}
@@ -116,7 +118,7 @@ def test_who_makes_a_query_busy_is_known_by_its_own_code():
 
 def test_everybody_answers_for_its_part_of_the_time_in_the_query():
     """Half of the batch before they wait, and theirs takes 1130 ms; learners go by this, whatever they look after."""
-    figures = InstanceRates(JUDGED).take([judged(n, 100) for n in range(5)]).figures
+    figures = InstanceRates(JUDGED).take(ran([judged(n, 100) for n in range(5)])).figures
     latencies = {name: known["latency_ms"] for name, known in figures.items() if "latency_ms" in known}
     assert latencies == pytest.approx({"judge": 0.8 * 1695, "tag": 0.2 * 1695})
 
@@ -128,7 +130,7 @@ def test_if_nobody_knows_whose_time_it_is_the_first_that_can_be_scaled_answers(c
     reports = [
         report(n, 1000 + 2.0 * n, 10, counted=dict.fromkeys(("to:clean", "to:judge", "to:tag"), 10)) for n in range(5)
     ]
-    figures = InstanceRates(chain).take(reports).figures
+    figures = InstanceRates(chain).take(ran(reports)).figures
     assert [name for name, known in figures.items() if "latency_ms" in known] == [answers]
 
 
@@ -138,7 +140,7 @@ def test_if_most_of_it_is_sparks_own_work_all_share_it():
         batch = report(number, 1000 + 2.0 * number, rows, counted=counted, work_ms=50 + 30.0 * rows)
         return {**batch, "ownCode": {"tag": [5.0 * rows, 0.0, [5.0 * rows]]}}
 
-    figures = InstanceRates(JUDGED).take([quick(n, 10 + 3 * (n % 7)) for n in range(40)]).figures
+    figures = InstanceRates(JUDGED).take(ran([quick(n, 10 + 3 * (n % 7)) for n in range(40)])).figures
     busy = [figures[name]["utilization"] for name in JUDGED.operators]
     assert busy == pytest.approx([busy[0]] * 4)
     assert busy[0] == pytest.approx(0.030 * figures["readings"]["output_rate"], rel=0.1)
@@ -146,14 +148,14 @@ def test_if_most_of_it_is_sparks_own_work_all_share_it():
 
 def test_far_above_its_limits_it_need_not_be_known_to_the_percent():
     """At 150 rows a second, each of 12 ms, 1 ms more or less is 15 % of the time; 180 % is too much either way."""
-    figures = InstanceRates(SPLIT).take([told(n, 150, 1850.0, [1800.0]) for n in range(5)]).figures["split"]
+    figures = InstanceRates(SPLIT).take(ran([told(n, 150, 1850.0, [1800.0]) for n in range(5)])).figures["split"]
     assert figures["utilization"] == pytest.approx(1.8)
 
 
 def test_a_cost_that_changes_is_followed_within_a_few_batches():
     flow = InstanceRates(SPLIT)
-    flow.take([told(n, 10, 500.0) for n in range(200)])
-    figures = flow.take([told(n, 10, 900.0, [400.0]) for n in range(200, 230)]).figures["split"]
+    flow.take(ran([told(n, 10, 500.0) for n in range(200)]))
+    figures = flow.take(ran([told(n, 10, 900.0, [400.0]) for n in range(200, 230)])).figures["split"]
     assert figures["utilization"] == pytest.approx(0.4)
 
 

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -13,11 +14,12 @@ import pytest
 from tests.cli.quiet_nodes import WORDS
 
 from rheostat.controller.bring_up import Launch, dismiss_strays
+from rheostat.machine.processes import environment_of, group_of, is_alive
 from rheostat.model.network.resources import Infrastructure, Node
 from rheostat.model.run_settings import NodeForm
 from rheostat.runtime.nodes import agent_process
 from rheostat.runtime.nodes.agent_address import address_file
-from rheostat.runtime.nodes.agent_process import AGENT_MODULE, AgentProcess, group_of, is_alive
+from rheostat.runtime.nodes.agent_process import AGENT_MODULE, AgentProcess
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
 LEADER = """
@@ -91,23 +93,19 @@ time.sleep(120)
 """
 
 
-def test_what_was_only_just_being_born_when_its_agent_was_killed_is_ended_as_well(tmp_path, monkeypatch):
+def test_a_process_that_is_only_just_being_started_is_asked_again_for_its_environment():
+    """Else it would be taken for a process of another group, and left alone when its agent was killed."""
     command = [sys.executable, "-c", LEADER_OF_ONE_BEING_BORN, WORKERS]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, **pipes, text=True, bufsize=1, start_new_session=True) as leader:
-        group = Group(leader, int(leader.stdout.readline()))
-        agent = left_in(tmp_path, group)
-        group.kill_leader()
-        pauses, pause = iter(["now\n"]), agent_process.time.sleep
+        child, pauses = int(leader.stdout.readline()), iter(["now\n"])
 
         def give_birth(seconds):
             leader.stdin.write(next(pauses, ""))
-            pause(seconds)
+            time.sleep(seconds)
 
-        monkeypatch.setattr(agent_process.time, "sleep", give_birth)
         try:
-            agent.bury()
-            assert not is_alive(group.child)
+            assert environment_of(child, give_birth) == {"WORKERS": WORKERS}
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(leader.pid, signal.SIGKILL)
@@ -139,7 +137,7 @@ def test_one_that_stands_still_is_ended_by_whoever_comes_to_adopt_it(group, tmp_
     assert agent.adopt() is None
     assert group.leader.wait(20) == -signal.SIGKILL
     assert group_of(group.leader.pid) == []
-    assert "ended: it did not answer within 0.2 s" in (tmp_path / "nodes" / "n1" / "agent.log").read_text()
+    assert "ended: it did not answer within 0.2 s" in (tmp_path / "agents" / "n1" / "agent.log").read_text()
 
 
 def test_a_process_of_somebody_else_that_has_an_agents_number_by_now_is_left_alone(group, tmp_path, deaf_port):
@@ -179,7 +177,7 @@ def test_one_that_is_put_down_goes_with_all_it_has_started_even_if_it_was_stoppe
     agent.put_down("it is in the way")
     assert group.leader.wait(20) == -signal.SIGKILL
     assert group_of(group.leader.pid) == []
-    assert "n1 was ended: it is in the way" in (tmp_path / "nodes" / "n1" / "agent.log").read_text()
+    assert "n1 was ended: it is in the way" in (tmp_path / "agents" / "n1" / "agent.log").read_text()
 
 
 def launch(root, form, *names):

@@ -59,12 +59,12 @@ def test_agents_that_are_killed_during_changes_lose_nothing(tmp_path):
         assert isinstance(runtime.deploy(anywhere()), Done)
         finish(runtime, one.total)
         assert one.differences(runtime.results(one.sink).to_pylist()) == (0, 0)
-        port = next(iter(nodes.values()))._client.base_url.port
+        port = next(iter(nodes.values())).port
         runtime.stop()
         journal.close()
         assert processes.dead() == []
         assert port is not None
-        assert "node n2 has lost its Spark, and ends with it" in (tmp_path / "nodes" / "n2" / "agent.log").read_text()
+        assert "node n2 has lost its Spark, and ends with it" in (tmp_path / "agents" / "n2" / "agent.log").read_text()
     wait_until(lambda: not is_answered(port))
 
 

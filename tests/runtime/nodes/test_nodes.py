@@ -1,11 +1,14 @@
-"""The two forms of a node keep one contract."""
+"""The two forms of a node on Spark keep one contract."""
+
+import shutil
+from pathlib import Path
 
 import pytest
 from examples.word_count.answer import answer
 from examples.word_count.app import application
 from examples.word_count.sentences import sentence
 from experiments.kinds import source
-from tests.contracts.node import NodeContract
+from tests.contracts.node import CheckpointsContract, NodeContract, await_true, status_of
 from tests.runtime.nodes.broken_operators import TOTAL, half
 
 from rheostat.app import App
@@ -28,14 +31,21 @@ SENTENCES, SEED = 60, 2
 
 
 @pytest.fixture
-def described(nodes_session, tmp_path):
+def root(tmp_path):
+    """The directory of the run."""
+    return tmp_path
+
+
+@pytest.fixture
+def described(nodes_session, root):
     """The instance of an application that has an operator of a name, on n1 with all others that are fused with it."""
 
-    def describe(app, operator):
+    def describe(app, operator, counts=None):
         settings = RuntimeSettings(key_groups=4)
-        blueprint = Blueprint(app, ONE, RunPaths(tmp_path), discover_columns(nodes_session, app), settings)
+        blueprint = Blueprint(app, ONE, RunPaths(root), discover_columns(nodes_session, app), settings)
         blueprint.create_channels()
-        plan = physical_plan(app, Deployment.of({each.name: {"n1": 1} for each in app.operators}), 4)
+        counts = {each.name: {"n1": (counts or {}).get(each.name, 1)} for each in app.operators}
+        plan = physical_plan(app, Deployment.of(counts), 4)
         instance = plan.with_operator(operator)[0]
         epoch = ChannelEnds(RunNodes(blueprint, {})).open_epoch(instance)
         return blueprint, blueprint.spec(instance, epoch.number, continues=epoch.continues)
@@ -51,6 +61,12 @@ def words(described):
 @pytest.fixture
 def spec(words):
     return words[1]
+
+
+@pytest.fixture
+def reading(described):
+    """Two replicas that read a channel; nothing is written to it."""
+    return described(application("60", total=SENTENCES, seed=SEED).build(), "counter", {"counter": 2})[1]
 
 
 @pytest.fixture
@@ -70,10 +86,29 @@ def broken(described, tmp_path):
     return described(app.build(), "half")[1]
 
 
-class TestEmbeddedNode(NodeContract):
+class OnSpark(NodeContract, CheckpointsContract):
+    """What only a node with a Spark can show."""
+
+    def test_killed_while_it_planned_its_first_batch_it_can_begin_again(self, node, spec, rows_out):
+        """Found by killing: Spark refuses to begin where half a file lies, and the instance was started for ever."""
+        torn = Path(spec.checkpoint) / "offsets" / ".0.ec0f3b1d.tmp"
+        torn.parent.mkdir(parents=True)
+        torn.write_text("v1")
+        node.start(spec)
+        assert await_true(rows_out)
+
+    def test_an_error_of_the_user_names_operator_node_and_line(self, node, broken):
+        node.start(broken)
+        failed = await_true(lambda: status_of(node, broken) if status_of(node, broken).state == "failed" else None)
+        assert failed.by_user
+        assert "operator half on node n1" in failed.error
+        assert "broken_operators.py" in failed.error
+
+
+class TestEmbeddedNode(OnSpark):
     @pytest.fixture
-    def node(self, nodes_session):
-        node = SparkNode("n1", nodes_session)
+    def node(self, nodes_session, root):
+        node = SparkNode("n1", nodes_session, root)
         yield node
         node.kill()
 
@@ -84,15 +119,23 @@ class TestEmbeddedNode(NodeContract):
 
 @pytest.fixture(scope="module")
 def agents(tmp_path_factory):
-    """One process for all of them, with a directory in which all of theirs lie; whoever needs it starts it again."""
-    with node_processes(ONE, tmp_path_factory.mktemp("agents").parent) as found:
-        yield found
+    """One process for all tests, which is started again after a test has killed it; and its directory."""
+    root = tmp_path_factory.mktemp("agents")
+    with node_processes(ONE, root) as (processes, nodes):
+        yield processes, nodes, root
 
 
-class TestProcessNode(NodeContract):
+class TestProcessNode(OnSpark):
     @pytest.fixture
-    def node(self, agents):
-        processes, nodes = agents
+    def root(self, agents):
+        """That of the agent; what a test has left there is removed."""
+        yield agents[2]
+        for folder in ("channels", "results", "control", "nodes/n1/checkpoints"):
+            shutil.rmtree(agents[2] / folder, ignore_errors=True)
+
+    @pytest.fixture
+    def node(self, agents, root):  # noqa: ARG002 - it is to be stopped before its files are removed
+        processes, nodes, _ = agents
         for node in processes.revive():
             nodes[node.name] = node
         yield nodes["n1"]

@@ -5,12 +5,10 @@ import json
 import pytest
 from experiments.subjects import subject
 from experiments.walks import SETTINGS, three_nodes
-from tests.cli.quiet_nodes import QuietNode
 
 from rheostat.control.history.journal import MemoryJournal
-from rheostat.machine.disk import Disk
 from rheostat.model.graph.deployment import Deployment
-from rheostat.runtime.channels.hold_file import read_control
+from rheostat.runtime.nodes.memory_node import MemoryNode
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import physical_plan
@@ -35,8 +33,8 @@ class Recording(Barriers):
 def operations_on(blueprint):
     """Nothing was started; stopping is free."""
     blueprint.create_channels()
-    nodes = {node.name: QuietNode(node.name) for node in blueprint.infrastructure.nodes}
-    return InstanceOperations(RunNodes(blueprint, nodes), Disk()), nodes
+    nodes = {node.name: MemoryNode(node.name) for node in blueprint.infrastructure.nodes}
+    return InstanceOperations(RunNodes(blueprint, nodes)), nodes
 
 
 def plan_of(application, **placed):
@@ -57,9 +55,9 @@ def test_what_is_started_is_held_until_all_are_up_but_need_not_come_to_rest(tmp_
     operations, nodes = operations_on(blueprint)
     instances = plan_of(application).instances
     Barriers(operations).bring_up(instances)
-    assert nodes["n1"].running.keys() == {one.name for one in instances}
+    assert nodes["n1"].running == {one.name for one in instances}
     for instance in instances:
-        order = read_control(blueprint.layout.control(instance.name))
+        order = nodes["n1"].disk.orders[instance.name]
         assert (order.hold, order.starting) == (True, True)
 
 

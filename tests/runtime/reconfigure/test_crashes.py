@@ -26,7 +26,7 @@ def test_a_controller_killed_at_every_step_of_the_table_loses_nothing(nodes_sess
         one.application, three_nodes(), RunPaths(tmp_path), discover_columns(nodes_session, one.application), SETTINGS
     )
     # The agents outlive their controller: the same nodes serve the next one.
-    nodes = {node.name: SparkNode(node.name, nodes_session) for node in three_nodes().nodes}
+    nodes = {node.name: SparkNode(node.name, nodes_session, tmp_path) for node in three_nodes().nodes}
     runtime = Runtime(blueprint, nodes, journal)
     current = random_deployment(one.application, random)
     runtime.launch(current)
@@ -58,7 +58,8 @@ def test_what_is_in_the_journal_is_a_path_through_the_table(nodes_session, tmp_p
     blueprint = Blueprint(
         one.application, three_nodes(), RunPaths(tmp_path), discover_columns(nodes_session, one.application), SETTINGS
     )
-    runtime = Runtime(blueprint, {n.name: SparkNode(n.name, nodes_session) for n in three_nodes().nodes}, journal)
+    nodes = {node.name: SparkNode(node.name, nodes_session, tmp_path) for node in three_nodes().nodes}
+    runtime = Runtime(blueprint, nodes, journal)
     runtime.launch(random_deployment(one.application, random))
     for _ in range(2):
         runtime.deploy(random_deployment(one.application, random))

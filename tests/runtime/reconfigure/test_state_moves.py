@@ -1,6 +1,7 @@
 """Checkpoint with which a new instance starts, and the position of its source."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -10,11 +11,14 @@ from experiments.walks import SETTINGS, three_nodes
 from rheostat.model.graph.application import Application, Kind, Operator, Stream
 from rheostat.model.graph.deployment import Deployment
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint
-from rheostat.runtime.checkpoints.state_job import run_job
+from rheostat.runtime.checkpoints.job_runner import run_job
+from rheostat.runtime.nodes.spark_checkpoints import SparkCheckpoints
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import physical_plan
 from rheostat.runtime.plan.run_paths import RunPaths
+from rheostat.runtime.reconfigure.read_positions import ReadPositions
+from rheostat.runtime.reconfigure.run_checkpoints import checkpoint_name
 from rheostat.runtime.reconfigure.state_moves import job_for
 
 CHANNEL = '{"channel": "Generator-Detector"}'
@@ -38,6 +42,12 @@ def committed(blueprint, instance, offset):
         path.write_text(text)
 
 
+def positions(blueprint):
+    """As the checkpoints on the disk have them; they are only read, which takes no Spark."""
+    checkpoints = SparkCheckpoints(None, blueprint.layout.root, nullcontext)
+    return ReadPositions(blueprint, lambda one: checkpoints.offsets(checkpoint_name(one)))
+
+
 def plans(blueprint):
     """The detector gets one replica instead of two, and into one query with its source."""
     apart = {"Input": {"n1": 1}, "Generator": {"n1": 1}, "Detector": {"n2": 2}, "Reporter": {"n3": 1}}
@@ -50,7 +60,7 @@ def test_a_chain_goes_on_with_the_state_of_one_and_the_source_of_another(bluepri
     old, new = plans(blueprint)
     committed(blueprint, old.with_operator("Detector")[0], CHANNEL)
     committed(blueprint, old.with_operator("Input")[0], SOURCE)
-    job = job_for(blueprint, new.with_operator("Input")[0], old)
+    job = job_for(blueprint, new.with_operator("Input")[0], old, positions(blueprint))
     assert (job.way, job.offsets) == ("repartition", (SOURCE,))
     assert job.source == str(blueprint.checkpoint(old.with_operator("Input")[0]))
 
@@ -59,12 +69,15 @@ def test_a_source_that_was_replaced_before_its_first_batch_begins_and_the_state_
     """Found by a walk: the chain went on with the detector's own offset, as if that were the source's."""
     old, new = plans(blueprint)
     committed(blueprint, old.with_operator("Detector")[0], CHANNEL)
-    job = job_for(blueprint, new.with_operator("Input")[0], old)
+    job = job_for(blueprint, new.with_operator("Input")[0], old, positions(blueprint))
     assert (job.way, job.offsets, job.source) == ("repartition", ("-",), "")
     committed(blueprint, new.with_operator("Input")[0], "-")
     again = physical_plan(blueprint.application, old.deployment, SETTINGS.key_groups, new)
-    assert job_for(blueprint, again.with_operator("Input")[0], new) is None, "it begins, with an empty checkpoint"
-    assert job_for(blueprint, again.with_operator("Detector")[0], new).way == "repartition", "it has its state"
+    known = positions(blueprint)
+    assert job_for(blueprint, again.with_operator("Input")[0], new, known) is None, (
+        "it begins, with an empty checkpoint"
+    )
+    assert job_for(blueprint, again.with_operator("Detector")[0], new, known).way == "repartition", "it has its state"
 
 
 def test_a_sink_outside_goes_on_with_the_number_of_its_last_batch(tmp_path):
@@ -77,9 +90,9 @@ def test_a_sink_outside_goes_on_with_the_number_of_its_last_batch(tmp_path):
     old = physical_plan(application, Deployment.of({"rows": {"n1": 1}, "table": {"n1": 1}}), SETTINGS.key_groups)
     new = physical_plan(application, Deployment.of({"rows": {"n1": 1}, "table": {"n2": 2}}), SETTINGS.key_groups, old)
     before, after = old.with_head("table")[0], replace(new.with_head("table")[0], start=("here",))
-    assert job_for(blueprint, after, old) is None, "nothing was written yet"
+    assert job_for(blueprint, after, old, positions(blueprint)) is None, "nothing was written yet"
     committed(blueprint, before, "there")
-    job = job_for(blueprint, after, old)
+    job = job_for(blueprint, after, old, positions(blueprint))
     assert (job.way, job.parents[0][0], job.offsets) == ("offsets", str(blueprint.checkpoint(before)), ("here",))
     run_job(None, job)
     taken = Checkpoint(blueprint.checkpoint(after))

@@ -1,7 +1,7 @@
 """The runtime keeps the contracts of all worlds: here on nodes that do nothing, in `test_world_on_spark` on Spark."""
 
 import pytest
-from tests.cli.quiet_nodes import THREE, QuietNode, quiet_run
+from tests.cli.quiet_nodes import THREE, quiet_run
 from tests.contracts.world import ActuatorContract, NodeProviderContract
 
 from rheostat.control.loop.clocks import SystemClock
@@ -11,6 +11,7 @@ from rheostat.controller.node_provider import LocalProvider
 from rheostat.model.graph.deployment import Deployment, Replicas
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.model.network.resources import Node
+from rheostat.runtime.nodes.memory_node import MemoryNode
 
 KINDS = (Node("small", 2.0, price_per_hour=0.1), Node("large", 8.0))
 
@@ -42,7 +43,7 @@ def taken_down():
 
 @pytest.fixture
 def provider(running, taken_down):
-    found = LocalProvider(running.controller.runtime, KINDS, lambda node: QuietNode(node.name), taken_down.append)
+    found = LocalProvider(running.controller.runtime, KINDS, lambda node: MemoryNode(node.name), taken_down.append)
     yield found
     found.close()
 
@@ -113,9 +114,9 @@ def test_a_node_that_does_not_come_up_is_told_and_forgotten(running, taken_down)
 
 
 def test_there_are_never_more_nodes_than_may_be(running):
-    provider = LocalProvider(running.controller.runtime, KINDS, lambda node: QuietNode(node.name), print, most=4)
+    provider = LocalProvider(running.controller.runtime, KINDS, lambda node: MemoryNode(node.name), print, most=4)
     provider.start("small", "here")
-    with pytest.raises(ValueError, match="may be 4"):
+    with pytest.raises(ValueError, match="limit reached"):
         provider.start("small", "here")
     provider.close()
 

@@ -27,7 +27,11 @@ def world(nodes_session, tmp_path_factory):
     with embedded(application("20").build(), NODES, folder, nodes_session, settings, monitor=monitor) as runtime:
         apart = {"datasource": {"n1": 1}, "split": {"n1": 1}, "counter": {"n2": 1}, "consumer": {"n1": 1}}
         runtime.launch(Deployment.of(apart))
-        provider = LocalProvider(runtime, KINDS, lambda node: SparkNode(node.name, nodes_session), lambda _: None)
+
+        def start(node):
+            return SparkNode(node.name, nodes_session, folder)
+
+        provider = LocalProvider(runtime, KINDS, start, lambda _: None)
         yield OneWorld(runtime, provider)
         provider.close()
 

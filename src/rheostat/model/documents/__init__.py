@@ -8,6 +8,8 @@ from rheostat.model.documents.consistency import check_together
 from rheostat.model.documents.document_reader import (
     KINDS,
     Document,
+    application_of,
+    infrastructure_of,
     read,
     read_application,
     read_deployment,
@@ -24,7 +26,9 @@ __all__ = [
     "Document",
     "InvalidDocument",
     "Located",
+    "application_of",
     "check_together",
+    "infrastructure_of",
     "json_schema",
     "read",
     "read_application",

@@ -30,6 +30,8 @@ from rheostat.model.run_settings import RunSettings
 
 KINDS = ("application", "infrastructure", "objective", "deployment", "run")
 Value = Application | Infrastructure | Objective | Deployment | RunSettings
+TEXT = FilePath("text")
+"""Stands for the file of a document that was not read from one."""
 _ONE_OF = f"write kind: {', '.join(KINDS[:-1])} or {KINDS[-1]}"
 
 
@@ -77,6 +79,16 @@ def read_application(path: FilePath) -> Application:
     return cast(Application, _read(path, "application").value)
 
 
+def application_of(text: str) -> Application:
+    """The application in a text, as `write` gives it."""
+    return cast(Application, _document(text, TEXT, "application").value)
+
+
+def infrastructure_of(text: str) -> Infrastructure:
+    """The infrastructure in a text, as `write` gives it."""
+    return cast(Infrastructure, _document(text, TEXT, "infrastructure").value)
+
+
 def read_infrastructure(path: FilePath) -> Infrastructure:
     """The infrastructure in a file: YAML, GraphML or a CSV matrix of delays."""
     return cast(Infrastructure, _read(path, "infrastructure").value)
@@ -96,7 +108,11 @@ def _read(path: FilePath, wanted: str | None) -> Document:
     networks = {".graphml": read_topology, ".csv": read_delay_matrix}
     if path.suffix.lower() in networks and wanted in (None, "infrastructure"):
         return Document("infrastructure", networks[path.suffix.lower()](path), path)
-    root, found = parse(text_of(path), str(path))
+    return _document(text_of(path), path, wanted)
+
+
+def _document(text: str, path: FilePath, wanted: str | None) -> Document:
+    root, found = parse(text, str(path))
     if root is None or not isinstance(root.value, dict):
         raise InvalidDocument(found or [_no_mapping(path, root)])
     reading = _Reading(path, root, found)

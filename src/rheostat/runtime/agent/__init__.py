@@ -1,4 +1,4 @@
-"""The process of one node: its HTTP face, its managers, its warm-up.
+"""The process of one node: its HTTP interface, its managers, its warm-up.
 
 It uses every other room of `runtime`.
 """

@@ -1,9 +1,9 @@
 """A node agent: a process that owns one Spark application and runs the instances of one node.
 
-It tells its port in a file of the shared directory that only its owner may read, and serves whoever has the token,
-which it was given in its environment. It ends when it is told to, when whoever should not outlive it is gone, when its
-Spark has died or stands still, or when no controller has asked it anything for a long time: one that was killed may
-come back, and finds it at work.
+It writes its port to a file of the shared directory that only its owner may read, and serves clients with the token
+that it was given in its environment. It ends when it is told to, when the process that it belongs to is gone, when its
+Spark has died or hangs, or when no controller has asked it anything for a long time. A controller that was killed may
+be started again before that, and finds the agent at work.
 """
 
 import argparse
@@ -21,11 +21,11 @@ from fastapi import FastAPI
 from pyspark.sql import SparkSession
 
 from rheostat.logs import LogLevel, LogSettings, room_logger, start_logging
-from rheostat.model.documents import read_application
+from rheostat.model.documents import application_of
 from rheostat.runtime.agent.agent_api import agent_app
 from rheostat.runtime.agent.host_managers import HostManagers
-from rheostat.runtime.agent.warm_up import rehearsed
-from rheostat.runtime.nodes.agent_address import TAKEN, TOKEN_VARIABLE, claimed, clear_leftovers, tell_address
+from rheostat.runtime.agent.warm_up import warmed_up
+from rheostat.runtime.nodes.agent_address import TAKEN, TOKEN_VARIABLE, claim, clear_leftovers, write_agent_address
 from rheostat.runtime.nodes.remote_node import PEER_HEADER
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.columns import Columns
@@ -36,11 +36,11 @@ from rheostat.runtime.spark.spark_settings import SparkSettings
 
 LOG = room_logger("runtime")
 IDLE_SECONDS = 3.0
-"""Who has not been given anything to do by then has time to rehearse."""
+"""Time without an order after which a node warms up."""
 CALM_PERCENT, CALM_PATIENCE_SECONDS = 70.0, 60.0
-"""A machine less busy than that has room for it; one that never is has to bear it all the same."""
+"""Load of the processors below which a node warms up; after the patience it does so anyway."""
 SPARK_LOOK_SECONDS, SPARK_GONE = 1.0, 70
-"""How often an agent looks whether its Spark is there, and its exit code if it is not."""
+"""Period of the check that Spark is there, and the exit code of an agent whose Spark is not."""
 SPARK_SILENCES = 30
 """So many looks in a row may pass without an answer of Spark's. Looks, not seconds: an agent that was stopped together
 with its Spark, and goes on, has not waited."""
@@ -53,8 +53,8 @@ def main() -> None:
     token = os.environ.pop(TOKEN_VARIABLE, "")
     if len(token) < 16:
         sys.exit(f"{TOKEN_VARIABLE} must hold a token of at least 16 characters")
-    claim = claimed(chosen.root, chosen.node)
-    if claim is None:
+    claimed = claim(chosen.root, chosen.node)
+    if claimed is None:
         LOG.error("node %s has an agent already", chosen.node)
         sys.exit(TAKEN)
     clear_leftovers(chosen.root, chosen.node)
@@ -63,28 +63,26 @@ def main() -> None:
     # Small answers at once: waiting to fill a packet would cost 40 ms a call.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     # Told before Spark is up: a controller that comes meanwhile finds it, asks, and is answered when it is.
-    tell_address(chosen.root, chosen.node, listening.getsockname()[1], token, up=False)
+    write_agent_address(chosen.root, chosen.node, listening.getsockname()[1], token, up=False)
     overrides = dict(setting.split("=", 1) for setting in chosen.setting)
     settings = SparkSettings(chosen.master, overrides)
     spark = create_session(settings, chosen.slots, f"rheostat {chosen.node}")
-    node = SparkNode(chosen.node, spark)
+    node = SparkNode(chosen.node, spark, chosen.root)
 
     def columns(text: str) -> dict[str, Columns]:
-        place = chosen.root / "nodes" / chosen.node / "application.yaml"
-        place.write_text(text)
-        return discover_columns(spark, read_application(place))
+        return discover_columns(spark, application_of(text))
 
     managers = HostManagers(node, chosen.root)
     warm = threading.Event()
     heard = ControllerWatch(agent_app(node, token, chosen.root, columns, managers.exchange, is_warm=warm.is_set))
     server = uvicorn.Server(uvicorn.Config(heard, log_level="error", access_log=False))
     # Once more: now there are Python workers to be tidied up after.
-    tell_address(chosen.root, chosen.node, listening.getsockname()[1], token, up=True)
+    write_agent_address(chosen.root, chosen.node, listening.getsockname()[1], token, up=True)
     if chosen.linger:
         threading.Thread(target=_end_when_forgotten, args=(heard, chosen.linger, server), daemon=True).start()
     if settings.is_local:
-        folder = RunPaths(chosen.root).scratch(chosen.node) / "rehearsal"
-        threading.Thread(target=_rehearse_when_idle, args=(node, spark, folder, warm), daemon=True).start()
+        folder = RunPaths(chosen.root).scratch(chosen.node) / "warm-up"
+        threading.Thread(target=_warm_up_when_idle, args=(node, spark, folder, warm), daemon=True).start()
     else:
         warm.set()
     ending = threading.Event()
@@ -98,7 +96,7 @@ def main() -> None:
         managers.end()
         node.kill()
         spark.stop()
-        claim.close()
+        claimed.close()
 
 
 def _arguments() -> argparse.Namespace:
@@ -110,13 +108,17 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark")
     parser.add_argument("--while-alive", type=int, default=0, metavar="PID", help="ends when this process is gone")
     parser.add_argument(
-        "--linger", type=float, default=0.0, metavar="SECONDS", help="ends when nobody asks for so long"
+        "--linger",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="ends after this time without a question of a controller",
     )
     return parser.parse_args()
 
 
 class ControllerWatch:
-    """Remembers when a controller last asked. Other nodes do not count: they would keep each other alive for ever."""
+    """Time of the last question of a controller. Questions of other agents do not count: they never cease."""
 
     def __init__(self, app: FastAPI) -> None:
         self._app = app
@@ -129,23 +131,20 @@ class ControllerWatch:
         await self._app(scope, receive, send)
 
 
-def _rehearse_when_idle(node: SparkNode, spark: SparkSession, folder: Path, warm: threading.Event) -> None:
-    """Once, if nobody has found anything to do for this node by then: so that the first operator finds it ready.
-
-    Whatever comes of it, the node is as warm then as it will be without real work.
-    """
+def _warm_up_when_idle(node: SparkNode, spark: SparkSession, folder: Path, warm: threading.Event) -> None:
+    """Warms up once, if the node has nothing to do by then. Afterwards the node counts as warm, also if that failed."""
     time.sleep(IDLE_SECONDS)
     deadline = time.monotonic() + CALM_PATIENCE_SECONDS
     # Nodes that share a machine start together with what runs on the others, which must not wait for this.
     while node.is_idle and psutil.cpu_percent(1.0) > CALM_PERCENT and time.monotonic() < deadline:
         continue
-    if node.is_idle and rehearsed(spark, folder, lambda: not node.is_idle):
-        LOG.info("node %s has rehearsed", node.name)
+    if node.is_idle and warmed_up(spark, folder, lambda: not node.is_idle):
+        LOG.info("node %s has warmed up", node.name)
     warm.set()
 
 
 def _end_with_spark(name: str, spark: SparkSession, ending: threading.Event) -> None:
-    """At once, as if it had been killed: its queries are gone, and whoever starts it again gives it a new Spark."""
+    """Ends the agent at once when its Spark has ended or hangs; a restart gives it a new one."""
     answered = threading.Event()
 
     def look() -> None:

@@ -1,37 +1,34 @@
-"""Where the local managers of a node work: in its agent, with a monitor of their own, whether a controller is there.
+"""The host of the managers that work on a node: in its agent, with a monitor of their own.
 
-The agent looks at the operators it looks after wherever they run: it asks the other agents as the controller would,
-and finds them in the directory they share. Nothing here needs the controller once it has said what runs.
+The monitor measures the operators of these managers wherever they run: it asks the other agents as a controller would,
+and finds their addresses in the shared directory. Once an agent has a snapshot of the run it needs no controller.
 """
 
-import json
 import threading
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from rheostat.control.loop.clocks import SystemClock
 from rheostat.control.loop.loop_thread import LoopThread
 from rheostat.control.remote.local_managers import LocalManagers
-from rheostat.control.remote.manager_messages import Orders
 from rheostat.control.remote.sample_queue import SampleQueue
-from rheostat.runtime.agent.agent_snapshot import AgentSnapshot, fingerprint
 from rheostat.runtime.metrics.collector import CollectorSettings, MetricsCollector
-from rheostat.runtime.nodes.agent_address import address_of
+from rheostat.runtime.nodes.agent_address import read_agent_address
+from rheostat.runtime.nodes.agent_snapshot import AgentSnapshot, fingerprint
+from rheostat.runtime.nodes.node_messages import ManagerAnswer, ManagerQuestion
 from rheostat.runtime.nodes.node_port import NodePort
 from rheostat.runtime.nodes.remote_node import RemoteNode
 from rheostat.runtime.plan.physical_plan import Instance
 
 
 class Peers:
-    """The other nodes, reached as they tell in the shared directory; one that was started again has moved."""
+    """The other nodes, by the addresses in the shared directory; an agent that was started again has a new one."""
 
     def __init__(self, own: NodePort, root: Path) -> None:
         self._own, self._root = own, root
         self._known: dict[str, tuple[tuple[int, str], RemoteNode]] = {}
 
     def among(self, names: list[str]) -> dict[str, NodePort]:
-        """Those of these that can be reached, by name."""
+        """Those of the named nodes that can be reached."""
         found: dict[str, NodePort] = {}
         for name in names:
             peer = self._own if name == self._own.name else self._remote(name)
@@ -40,10 +37,10 @@ class Peers:
         return found
 
     def _remote(self, name: str) -> RemoteNode | None:
-        try:
-            address = address_of(self._root, name)
-        except (OSError, json.JSONDecodeError, KeyError):
+        found = read_agent_address(self._root, name)
+        if found is None:
             return None
+        address = (found.port, found.token)
         known = self._known.get(name)
         if known is None or known[0] != address:
             if known is not None:
@@ -52,91 +49,88 @@ class Peers:
         return known[1]
 
 
-class Looking:
-    """A loop that measures what concerns the managers here."""
+class LocalMonitor:
+    """A loop that measures the operators of the managers on this node."""
 
     offset_seconds = 0.0
 
-    def __init__(self, node: NodePort, root: Path, situation: AgentSnapshot) -> None:
+    def __init__(self, node: NodePort, root: Path, snapshot: AgentSnapshot) -> None:
         self.name = f"monitor on {node.name}"
-        self.period_seconds = situation.sample_seconds
+        self.period_seconds = snapshot.sample_seconds
         self._root, self._peers = root, Peers(node, root)
-        self.situation = situation
+        self.snapshot = snapshot
         self.concerns: frozenset[str] = frozenset()
-        self.feed = SampleQueue(lambda: self.situation.plan.deployment, lambda: self.situation.infrastructure)
+        self.feed = SampleQueue(lambda: self.snapshot.plan.deployment, lambda: self.snapshot.infrastructure)
         # A little less than the period: it is the loop that keeps time.
-        settings = CollectorSettings(0.9 * situation.sample_seconds)
-        self._monitor = MetricsCollector(situation.blueprint(root), {}, settings, self._place, self._is_concerned)
+        settings = CollectorSettings(0.9 * snapshot.sample_seconds)
+        self._monitor = MetricsCollector(snapshot.blueprint(root), {}, settings, self._place, self._is_concerned)
 
     def step(self, now_seconds: float) -> None:
-        """Asks once."""
-        situation = self.situation
-        self._monitor.blueprint = situation.blueprint(self._root)
-        self._monitor.nodes = self._peers.among(list(situation.infrastructure.index))
-        self.feed.add(self._monitor.samples(situation.plan, now_seconds))
+        """Measures once."""
+        snapshot = self.snapshot
+        self._monitor.blueprint = snapshot.blueprint(self._root)
+        self._monitor.nodes = self._peers.among(list(snapshot.infrastructure.index))
+        self.feed.add(self._monitor.samples(snapshot.plan, now_seconds))
 
     def _place(self, instance: Instance) -> str:
-        return self.situation.stand_ins.get(instance.name, instance.node)
+        return self.snapshot.stand_ins.get(instance.name, instance.node)
 
     def _is_concerned(self, instance: Instance) -> bool:
         return not self.concerns.isdisjoint(instance.operators)
 
 
 class HostManagers:
-    """Takes orders from whichever controller there is, and lets the managers work in a thread."""
+    """Takes orders from the present controller, and lets the managers work in a thread."""
 
     def __init__(self, node: NodePort, root: Path) -> None:
         self._node, self._root = node, root
         self._lock = threading.Lock()
         self._known = ""
-        self._looking: Looking | None = None
+        self._monitor: LocalMonitor | None = None
         self._managers: LocalManagers | None = None
         self._thread: LoopThread | None = None
 
-    def exchange(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Orders and, if they are about something new, what is to be known; gives the report.
+    def exchange(self, question: ManagerQuestion) -> ManagerAnswer:
+        """Takes orders, and gives the report of the managers. Without orders it only reports.
 
-        Without orders it only reports; whoever asks about something that is not known here is told so.
+        There is no report if the orders are about a snapshot that is not known here.
         """
         with self._lock:
-            if "situation" in document:
-                self._learn(document["situation"])
-            managers, looking = self._managers, self._looking
-            if "orders" not in document:
-                return {"knows": managers is not None, **({} if managers is None else managers.report().to_plain())}
-            if managers is None or looking is None or document["fingerprint"] != self._known:
-                return {"knows": False}
-            report = managers.take(Orders.from_plain(document["orders"]))
-            looking.concerns = managers.operators
-            return {"knows": True, **report.to_plain()}
+            if question.snapshot is not None:
+                self._learn(question.snapshot)
+            managers, monitor = self._managers, self._monitor
+            if question.orders is None:
+                return ManagerAnswer(None if managers is None else managers.report())
+            if managers is None or monitor is None or question.fingerprint != self._known:
+                return ManagerAnswer()
+            report = managers.take(question.orders)
+            monitor.concerns = managers.operators
+            return ManagerAnswer(report)
 
-    def _learn(self, plain: Mapping[str, Any]) -> None:
-        """Managers stay who they are and remember what they know, unless they are to work otherwise."""
-        known = AgentSnapshot.from_plain(plain, self._root / "nodes" / self._node.name)
-        before = None if self._looking is None else self._looking.situation
+    def _learn(self, known: AgentSnapshot) -> None:
+        """Takes a new snapshot. Managers stay and keep what they have learned, unless their settings change."""
+        before = None if self._monitor is None else self._monitor.snapshot
         same = before is not None and (before.application, before.control, before.sample_seconds) == (
             known.application,
             known.control,
             known.sample_seconds,
         )
-        if same and self._looking is not None:
-            self._looking.situation = known
+        if same and self._monitor is not None:
+            self._monitor.snapshot = known
         else:
             self._begin(known)
-        self._known = fingerprint(plain)
+        self._known = fingerprint(known)
 
-    def _begin(self, situation: AgentSnapshot) -> None:
+    def _begin(self, snapshot: AgentSnapshot) -> None:
         if self._thread is not None:
             self._thread.stop()
-        self._looking = looking = Looking(self._node, self._root, situation)
-        self._managers = managers = LocalManagers(
-            self._node.name, situation.control, situation.application, looking.feed
-        )
-        self._thread = LoopThread("local managers", (looking, managers), SystemClock(), managers.complain)
+        self._monitor = monitor = LocalMonitor(self._node, self._root, snapshot)
+        self._managers = managers = LocalManagers(self._node.name, snapshot.control, snapshot.application, monitor.feed)
+        self._thread = LoopThread("local managers", (monitor, managers), SystemClock(), managers.complain)
         self._thread.start()
 
     def end(self) -> None:
-        """The managers go home."""
+        """Ends the managers."""
         with self._lock:
             if self._thread is not None:
                 self._thread.stop()

@@ -1,8 +1,7 @@
-"""A node that has nothing to do rehearses: a tiny application is run and changed on its Spark, in a folder that passes.
+"""Warm-up of an idle node: runs and changes a small application on its Spark, in a folder that is removed.
 
-A Spark that has never run anything loads and compiles for many seconds when the first operator comes, which stands
-still for so long. What is needed then is the same whatever runs: sources, channels, Python processes, state, and state
-on the move.
+A Spark that has run nothing yet loads and compiles for many seconds when it gets its first operator, whose rows wait
+meanwhile. Every application needs the same parts: sources, channels, Python processes, state, and moves of state.
 """
 
 import shutil
@@ -37,7 +36,7 @@ SECOND = Deployment.of(
 
 
 class Interrupted(Exception):
-    """There is real work to do."""
+    """Ends a warm-up: the node has an order."""
 
 
 def row(draw: Draw) -> tuple[str]:
@@ -46,13 +45,13 @@ def row(draw: Draw) -> tuple[str]:
 
 
 def lines(spark: SparkSession, **parameters: Any) -> DataFrame:
-    """A source."""
+    """Source of a few words."""
     return rate(spark, rows=f"{__name__}:row", schema="word string", **parameters)
 
 
 @operator(max_replicas=2)
 def passed(lines: DataFrame) -> DataFrame:
-    """Python code without state."""
+    """Operator with Python code and without state."""
 
     def same(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         yield from frames
@@ -62,12 +61,12 @@ def passed(lines: DataFrame) -> DataFrame:
 
 @operator(key="word", output="update", max_replicas=2)
 def counted(lines: DataFrame) -> DataFrame:
-    """State."""
+    """Operator with state."""
     return lines.groupBy("word").count()
 
 
 def application() -> Application:
-    """The piece."""
+    """The application of the warm-up."""
     app = App("rehearsal")
     app.source("lines", lines, rate_tps=ROWS, parameters={"curve": str(ROWS), "total": ROWS, "pace": "all"})
     app.operator(passed, reads="lines")
@@ -76,8 +75,8 @@ def application() -> Application:
     return app.build()
 
 
-def rehearsed(spark: SparkSession, folder: Path, is_wanted: Callable[[], bool] = lambda: False) -> bool:
-    """Whether it was played to its end: not if the node is wanted meanwhile, or if something goes wrong."""
+def warmed_up(spark: SparkSession, folder: Path, is_wanted: Callable[[], bool] = lambda: False) -> bool:
+    """Whether the warm-up came to its end: not if the node gets an order meanwhile, or if a step fails."""
     try:
         with _stage(folder), embedded(application(), STAGE, folder, spark, SETTINGS) as runtime:
             runtime.launch(FIRST)
@@ -88,7 +87,7 @@ def rehearsed(spark: SparkSession, folder: Path, is_wanted: Callable[[], bool] =
         return False
     except Exception as failure:
         # Whatever it is, the node is as able as before; or it is just being ended.
-        room_logger("runtime").warning("the rehearsal failed, which does no harm: %s", failure)
+        room_logger("runtime").warning("the warm-up failed, which does no harm: %s", failure)
         return False
     return True
 

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
 
 from rheostat.runtime.metrics.batch_cost import (
     BatchCost,
@@ -121,7 +120,7 @@ class InstanceRates:
         """The last batch that was counted."""
         return self._ledger.last()
 
-    def take(self, reports: Iterable[Mapping[str, Any]], idle_until: float | None = None) -> MeasuredRates:
+    def take(self, reports: Iterable[BatchReport], idle_until: float | None = None) -> MeasuredRates:
         """Counts new reports and gives their rates. `idle_until`: the instance has had nothing to do until then."""
         before = self.last_batch
         fresh = self._ledger.take_new(reports)

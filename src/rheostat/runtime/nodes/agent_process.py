@@ -1,83 +1,52 @@
-"""The process of an agent: started or found at work, and sure to end."""
+"""The process of an agent: started by a controller or left by a former one, and sure to end."""
 
-import json
 import os
 import secrets
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from rheostat.errors import NodeUnreachable, RuntimeFault
-from rheostat.runtime.nodes.agent_address import TAKEN, TOKEN_VARIABLE, address_file, clear_leftovers
+from rheostat.machine.processes import command_of, environment_of, group_of, is_alive
+from rheostat.machine.waits import wait_until
+from rheostat.runtime.nodes.agent_address import (
+    TAKEN,
+    TOKEN_VARIABLE,
+    AgentAddress,
+    agent_log,
+    clear_leftovers,
+    read_agent_address,
+)
 from rheostat.runtime.nodes.remote_node import RemoteNode
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended and was not waited for does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def group_of(leader: int) -> list[int]:
-    """The processes that run in a process group; those that have ended and were not waited for do not."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, ValueError):
-            state, _, group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]
-            if int(group) == leader and state != "Z":
-                found.append(int(entry.name))
-    return found
-
-
-def _has_left(found: Mapping[str, Any]) -> bool:
-    """Whether an agent that told this of itself is gone, and what it had started is not.
-
-    Its number may be somebody else's by now: what it had started was born with its workers' Python in the environment.
-    """
-    pid, workers = int(found["pid"]), str(found.get("workers") or "")
-    if is_alive(pid) or not workers:
-        return False
-    return any(workers.encode() in _environment(member) for member in group_of(pid))
-
-
-def _environment(pid: int) -> bytes:
-    """What a process was born with; nothing if it has gone.
-
-    One that is only just being born has none yet, for up to 20 ms on a busy machine, and is looked at again.
-    """
-    deadline = time.monotonic() + BIRTH_SECONDS
-    while True:
-        try:
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-        except OSError:
-            return b""
-        if environment or not is_alive(pid) or time.monotonic() > deadline:
-            return environment
-        time.sleep(0.01)
-
-
 AGENT_MODULE = "rheostat.runtime.agent"
 START_SECONDS = 120.0
-"""So long an agent may take to start its Spark."""
-BIRTH_SECONDS = 1.0
-"""So long what it has started may take to have an environment; without one by then, it was born with none."""
+"""Time limit for an agent to start its Spark."""
 ANSWER_SECONDS = 25.0
-"""So long one whose Spark is up may take to answer somebody who comes along; then it stands still."""
+"""Time limit for the answer of an agent whose Spark is up; after that it counts as hanging."""
+
+
+def _has_left(found: AgentAddress) -> bool:
+    """Whether an agent has ended, and a process that it had started has not.
+
+    By now its number may be that of another process: those that it had started have its workers' Python in their
+    environment.
+    """
+    if is_alive(found.pid) or not found.workers:
+        return False
+    members = (environment_of(member).values() for member in group_of(found.pid))
+    return any(found.workers in value for values in members for value in values)
 
 
 class AgentProcess:
-    """An agent process of ours: started or found at work, reached, and sure to end.
+    """The agent process of a node.
 
-    With `linger_seconds` it outlives a controller that is killed for so long, and goes on with what it has to do.
+    With `linger_seconds` it outlives a controller that is killed for that time, and goes on with its work.
     """
 
     def __init__(
@@ -100,52 +69,48 @@ class AgentProcess:
     @property
     def is_up(self) -> bool:
         """Whether a former controller has left the agent running, with its Spark."""
-        found = self._told()
-        return found is not None and is_alive(int(found["pid"])) and bool(found.get("up", True))
+        found = self._address()
+        return found is not None and is_alive(found.pid) and found.up
 
     def bury(self) -> None:
-        """Ends what an agent that is gone has left running: its Spark may outlive it by a moment."""
-        found = self._told()
+        """Ends the processes that a dead agent has left: its Spark may outlive it by a moment."""
+        found = self._address()
         if self._adopted is None and self._process is None and found is not None and _has_left(found):
-            self._adopted = int(found["pid"])
+            self._adopted = found.pid
         if not self.is_alive:
             self.kill()
 
     def dismiss(self) -> None:
-        """Ends an agent that a former controller has left on a node that the run no longer has, and all it has left."""
-        found = self._told()
-        if found is not None and self._is_agent(int(found["pid"])):
-            self._adopted = int(found["pid"])
+        """Ends an agent with all its processes that was left on a node which the run no longer has."""
+        found = self._address()
+        if found is not None and self._is_agent(found.pid):
+            self._adopted = found.pid
             self.put_down("its node is no longer one of the run's")
         self.bury()
         clear_leftovers(self._root, self.name)
 
     def adopt(self) -> RemoteNode | None:
-        """The agent that a former controller has left; one on its way is awaited. None if there is none."""
-        found = self._told()
-        if found is None or not is_alive(int(found["pid"])):
+        """Connects to the agent that a former controller has left, also to one that is starting; None if none is."""
+        found = self._address()
+        if found is None or not is_alive(found.pid):
             return None
-        node = RemoteNode(self.name, int(found["port"]), str(found["token"]))
-        patience = ANSWER_SECONDS if found.get("up", True) else START_SECONDS
+        node = RemoteNode(self.name, found.port, found.token)
+        patience = ANSWER_SECONDS if found.up else START_SECONDS
         if node.heartbeat(patience):
-            self._adopted, self._token, self._node = int(found["pid"]), str(found["token"]), node
+            self._adopted, self._token, self._node = found.pid, found.token, node
             return node
         node.close()
-        if is_alive(int(found["pid"])) and self._is_agent(int(found["pid"])):
-            self._adopted = int(found["pid"])
+        if is_alive(found.pid) and self._is_agent(found.pid):
+            self._adopted = found.pid
             self.put_down(f"it did not answer within {patience:g} s")
         return None
 
     def _is_agent(self, pid: int) -> bool:
-        """Whether a process is an agent of this node: a number read somewhere may be somebody else's by now."""
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        except OSError:
-            return False
-        return {AGENT_MODULE.encode(), self.name.encode(), str(self._root).encode()} <= set(words)
+        """Whether a process is an agent of this node: by now its number may be that of another process."""
+        return {AGENT_MODULE, self.name, str(self._root)} <= set(command_of(pid))
 
     def is_silent(self, patience_seconds: float) -> bool:
-        """Whether it has answered before, is still there, and does not answer now."""
+        """Whether it has answered before, is still alive, and does not answer now."""
         node = self._node
         if node is None or not self.is_alive:
             return False
@@ -156,34 +121,35 @@ class AgentProcess:
         return not answers and self._node is node and self.is_alive
 
     def put_down(self, why: str) -> None:
-        """Ends one that stands still, and tells why where it would have told itself."""
+        """Ends a hanging agent, and writes the reason to its log."""
         with self._log.open("a", encoding="utf-8") as log:
             log.write(f"the agent of node {self.name} was ended: {why}\n")
         self.kill()
 
-    def _told(self) -> dict[str, Any] | None:
-        """What the agent of the node tells about itself; None if there is none."""
-        try:
-            found: dict[str, Any] = json.loads(address_file(self._root, self.name).read_text())
-        except (FileNotFoundError, json.JSONDecodeError):
-            return None
-        return found
+    def _address(self) -> AgentAddress | None:
+        """The address of the node's agent; None if there is none."""
+        return read_agent_address(self._root, self.name)
 
     def start(self, patience_seconds: float = START_SECONDS) -> RemoteNode:
-        """Starts the process and waits until it answers; if the node has an agent by now, it is that one."""
+        """Starts the process and waits until it answers; connects to the present agent if the node has one by now."""
         self._adopted = None
         self._disconnect()
         self._spawn()
         deadline = time.monotonic() + patience_seconds
-        while time.monotonic() < deadline:
+        answering: list[RemoteNode] = []
+
+        def answers() -> bool:
             if (node := self._answering(deadline)) is not None:
-                return node
-            time.sleep(0.1)
+                answering.append(node)
+            return bool(answering)
+
+        if wait_until(answers, patience_seconds, look_seconds=0.1):
+            return answering[0]
         self.kill()
         raise NodeUnreachable(self.name, f"its agent did not answer within {patience_seconds:g} s, see {self._log}")
 
     def _answering(self, deadline: float) -> RemoteNode | None:
-        """The node, if its agent answers by now; NodeUnreachable if that has ended."""
+        """The node, if its agent answers by now; NodeUnreachable if the agent has ended."""
         code = None if self._process is None else self._process.poll()
         if code == TAKEN:
             if (node := self.adopt()) is None:
@@ -191,10 +157,10 @@ class AgentProcess:
             return node
         if code is not None:
             raise NodeUnreachable(self.name, f"its agent ended with {code}, see {self._log}")
-        told = self._told()
-        if told is None or self._process is None or told["pid"] != self._process.pid:
+        found = self._address()
+        if found is None or self._process is None or found.pid != self._process.pid:
             return None
-        node = RemoteNode(self.name, int(told["port"]), self._token)
+        node = RemoteNode(self.name, found.port, self._token)
         if node.heartbeat(max(1.0, deadline - time.monotonic())):
             self._node = node
             return node
@@ -203,8 +169,8 @@ class AgentProcess:
 
     @property
     def _log(self) -> Path:
-        """Where it writes what it has to say."""
-        return self._root / "nodes" / self.name / "agent.log"
+        """Its log file."""
+        return agent_log(self._root, self.name)
 
     def _spawn(self) -> None:
         command = [sys.executable, "-m", AGENT_MODULE, "--node", self.name, "--slots", str(self._slots)]
@@ -231,7 +197,7 @@ class AgentProcess:
 
     @property
     def pid(self) -> int:
-        """Of the process, which leads a group of its own."""
+        """Number of the process, which leads a group of its own."""
         if self._adopted is not None:
             return self._adopted
         if self._process is None:
@@ -240,8 +206,11 @@ class AgentProcess:
 
     @property
     def address(self) -> tuple[int, str]:
-        """Port and token."""
-        return int(json.loads(address_file(self._root, self.name).read_text())["port"]), self._token
+        """Port and token of the agent."""
+        found = self._address()
+        if found is None:
+            raise NodeUnreachable(self.name, "its agent has no address yet")
+        return found.port, self._token
 
     def kill(self) -> None:
         """kill -9 of the agent with its Spark and its workers."""
@@ -250,7 +219,7 @@ class AgentProcess:
             self._wait(20)
 
     def stop(self) -> None:
-        """Asks it to end, and sees to it."""
+        """Asks it to end, and kills it if it does not."""
         if self._runs():
             self._signal(signal.SIGTERM)
             if not self._wait(20):
@@ -259,13 +228,13 @@ class AgentProcess:
         clear_leftovers(self._root, self.name)
 
     def _runs(self) -> bool:
-        """Whether the agent or anything it has started does; what it has started may outlive it."""
+        """Whether the agent or a process that it has started runs; these may outlive it."""
         if self.is_alive:
             return True
         if self._adopted is None and self._process is None:
             return False
         left = group_of(self.pid)
-        # With a leader it is a group of somebody else's: the number has been given away again.
+        # A group with a leader is another one: the number was given away again.
         return bool(left) and self.pid not in left
 
     def _signal(self, number: signal.Signals) -> None:
@@ -273,16 +242,8 @@ class AgentProcess:
             os.killpg(self.pid, number)
 
     def _wait(self, seconds: float) -> bool:
-        """Until it has ended with its Spark, which takes a moment longer; False if it has not within so long.
-
-        One that was adopted is not our child to wait for.
-        """
-        deadline = time.monotonic() + seconds
-        while self._runs():
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.02)
-        return True
+        """Whether it ends in time, with its Spark, which takes a moment longer. An adopted agent is no child."""
+        return wait_until(lambda: not self._runs(), seconds)
 
     def _disconnect(self) -> None:
         if self._node is not None:

@@ -1,4 +1,4 @@
-"""A web application that serves whoever has the token, from this machine, and no browser."""
+"""Guard of a web application: serves clients of this machine that have the token, and no browser."""
 
 import hmac
 from collections.abc import Awaitable, Callable

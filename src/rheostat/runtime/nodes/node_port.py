@@ -1,17 +1,25 @@
 """The port of a node: runs instances as queries and looks after their checkpoints."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
-from rheostat.runtime.checkpoints.state_job import StateJob
+from rheostat.runtime.channels.hold_file import HoldOrder
+from rheostat.runtime.checkpoints.checkpoint_port import Checkpoints
+from rheostat.runtime.nodes.node_messages import ManagerAnswer, ManagerQuestion
 from rheostat.runtime.nodes.node_usage import Usage
 from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus
+from rheostat.runtime.query.progress_report import BatchReport
 
 
 class NodePort(Protocol):
     """What the controller may ask of a node. Every call may be repeated."""
 
     name: str
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        """The checkpoints that this node can reach."""
+        ...
 
     def start(self, spec: InstanceSpec) -> None:
         """Starts an instance; one that runs already is left alone."""
@@ -24,16 +32,19 @@ class NodePort(Protocol):
         """
         ...
 
-    def settle(self, spec: InstanceSpec) -> None:
-        """Brings the last planned batch of a stopped instance to its end."""
+    def hold(self, instance: str, order: HoldOrder) -> None:
+        """Gives an instance an order, also before it is started; it obeys from its next batch on.
+
+        The order survives a crash, as the protocol of a change builds on it.
+        """
         ...
 
     def statuses(self) -> Sequence[InstanceStatus]:
         """Every instance that was started here and not stopped."""
         ...
 
-    def progress(self, instance: str, after: int = -1) -> Sequence[dict[str, Any]]:
-        """The recent progress reports of an instance about batches after the given one, oldest first."""
+    def progress(self, instance: str, after: int = -1) -> Sequence[BatchReport]:
+        """The recent batches of an instance after the given one, oldest first."""
         ...
 
     def usage(self) -> Usage:
@@ -42,14 +53,6 @@ class NodePort(Protocol):
 
     def round_trip_ms(self) -> float | None:
         """Time from a question to its answer; None if the node is in this process. NodeUnreachable if none comes."""
-        ...
-
-    def prepare(self, job: StateJob) -> None:
-        """Does what can be done of a state job while the old instance runs."""
-        ...
-
-    def run(self, job: StateJob) -> None:
-        """Does a state job."""
         ...
 
     def quiesce(self) -> None:
@@ -67,6 +70,6 @@ class HostsManagers(Protocol):
 
     name: str
 
-    def exchange(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Tells the managers there what they should do, and is told what they ask for."""
+    def exchange(self, question: ManagerQuestion) -> ManagerAnswer:
+        """Gives orders to the managers there, and gets their report."""
         ...

@@ -1,4 +1,4 @@
-"""The nodes of an installation as processes on this machine: started, revived when they die, sure to end."""
+"""One agent process per node on this machine: started, revived when it has died, and ended."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What does a node use of its machine, and does it answer?
+"""Processor time and memory that a node uses, and its heartbeats.
 
 A node in a process of its own is measured with all its children: Spark's JVM and the Python workers. Embedded nodes
 share one process, so each of them tells the same figures, those of all together.
@@ -54,16 +54,16 @@ class Usage:
 
 @dataclass(slots=True)
 class UsageMeter:
-    """Measures this process and all below it, and no more often than anybody needs to know.
+    """Measures this process and all below it, and not more often than needed.
 
     It took 55 ms, most of them for adding up the pages of a JVM, and embedded nodes all ask the same at the same
     moment: three of them, every 4/3 s, make an eighth of a core.
     """
 
     fresh_seconds: float = 0.3
-    """Who asks again so soon gets the same answer."""
+    """Age up to which an answer is given again."""
     memory_seconds: float = 10.0
-    """So long the memory is taken to be what it was; processor time is measured anew."""
+    """Time for which a measured memory counts; processor time is measured each time."""
     clock: Callable[[], float] = time.monotonic
     _lock: Lock = field(default_factory=Lock)
     _known: Usage | None = None

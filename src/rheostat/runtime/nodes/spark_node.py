@@ -15,13 +15,16 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from rheostat.errors import NodeUnreachable, RuntimeFault
-from rheostat.runtime.channels.hold_file import acknowledged
+from rheostat.errors import NodeUnreachable
+from rheostat.machine.disk import Disk
+from rheostat.runtime.channels.hold_file import HoldOrder, acknowledged, write_control
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint
-from rheostat.runtime.checkpoints.state_job import StateJob, prepare_job, run_job
 from rheostat.runtime.nodes.node_usage import Usage, UsageMeter
+from rheostat.runtime.nodes.spark_checkpoints import SparkCheckpoints
 from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus
+from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.query.failure_attribution import attributed, error_line
+from rheostat.runtime.query.progress_report import BatchReport, read_batch
 from rheostat.runtime.query.query_builder import start_query
 from rheostat.runtime.query.row_counts import RowCounts
 from rheostat.runtime.query.udf_timing import TimingNotes, with_own_code
@@ -47,9 +50,11 @@ class _Running:
 class SparkNode:
     """A node in this process, with a session of its own in a Spark application it may share."""
 
-    def __init__(self, name: str, spark: SparkSession) -> None:
+    def __init__(self, name: str, spark: SparkSession, root: Path) -> None:
+        """With the directory of the run, which the node shares with others."""
         self.name = name
-        self._spark = spark
+        self._spark, self._paths = spark, RunPaths(root)
+        self.checkpoints = SparkCheckpoints(spark, root, self._order)
         self._running: dict[str, _Running] = {}
         self._orders = 0
         self._ordered = Condition()
@@ -102,26 +107,23 @@ class SparkNode:
             with self._order():
                 in_spark_thread(lambda: _end(known, gently=gently))
 
-    def settle(self, spec: InstanceSpec) -> None:
-        """Replays the uncommitted batch and nothing more."""
-        checkpoint = Checkpoint(Path(spec.checkpoint))
-        if checkpoint.last_planned is None or checkpoint.is_settled:
-            return
+    def hold(self, instance: str, order: HoldOrder) -> None:
+        """Writes the order to a file that the instance reads before every batch."""
         with self._order():
-            in_spark_thread(lambda: start_query(self._spark, spec, once=True).awaitTermination())
-        if not checkpoint.is_settled:
-            raise RuntimeFault(f"{spec.name} could not finish its last batch")
+            path = self._paths.control(instance)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_control(path, order, Disk())
 
     def statuses(self) -> Sequence[InstanceStatus]:
         """As the queries and the checkpoints say."""
         self._check_alive()
         return in_spark_thread(lambda: [self._status(known) for known in list(self._running.values())])
 
-    def progress(self, instance: str, after: int = -1) -> Sequence[dict[str, Any]]:
-        """What Spark remembers of the last batches, and how long they were in the operators' own code."""
+    def progress(self, instance: str, after: int = -1) -> Sequence[BatchReport]:
+        """As Spark reports the last batches, with the time they spent in the operators' own code."""
         self._check_alive()
         known = self._running.get(instance)
-        return [] if known is None else in_spark_thread(lambda: _reports(known, after))
+        return [] if known is None else in_spark_thread(lambda: _batches(known, after))
 
     def usage(self) -> Usage:
         """Of this process with its children, which embedded nodes share."""
@@ -132,18 +134,8 @@ class SparkNode:
         """There is no way to go."""
         return None
 
-    def prepare(self, job: StateJob) -> None:
-        """Copies ahead."""
-        with self._order():
-            prepare_job(job)
-
-    def run(self, job: StateJob) -> None:
-        """In a session of its own: a state job has other settings than a query."""
-        with self._order():
-            in_spark_thread(lambda: run_job(self._spark.newSession(), job))
-
     def kill(self) -> None:
-        """Stops all queries without asking what they are doing; from then on nobody answers here."""
+        """Stops all queries at once; later calls raise NodeUnreachable."""
         for name in list(self._running):
             self.stop(name)
         self.is_killed = True
@@ -186,7 +178,7 @@ def _end(known: _Running, *, gently: bool) -> None:
         known.query.stop()
 
 
-def _reports(known: _Running, after: int) -> list[dict[str, Any]]:
+def _batches(known: _Running, after: int) -> list[BatchReport]:
     found: list[dict[str, Any]] = []
     # PySpark's `recentProgress` would fetch and parse all of the last hundred every time; each step is a call to Java.
     reports = known.query._jsq.recentProgress()  # noqa: SLF001 - PySpark has no public way
@@ -196,7 +188,8 @@ def _reports(known: _Running, after: int) -> list[dict[str, Any]]:
             break
         found.append(json.loads(report.json()))
     worked = known.notes.times_of([report["batchId"] for report in found]) if found else {}
-    return [with_own_code(known.tally.completed(report), worked[report["batchId"]]) for report in found[::-1]]
+    whole = [with_own_code(known.tally.completed(report), worked[report["batchId"]]) for report in found[::-1]]
+    return [batch for report in whole if (batch := read_batch(report)) is not None]
 
 
 def _await_gap(checkpoint: Checkpoint) -> None:

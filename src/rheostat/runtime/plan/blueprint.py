@@ -1,4 +1,4 @@
-"""From an instance of the physical plan to the complete description an agent starts it by."""
+"""The blueprint of a run: turns an instance of the physical plan into the description that an agent starts."""
 
 import json
 from collections.abc import Mapping
@@ -83,7 +83,6 @@ class Blueprint:
         for operator in self.application.operators:
             if operator.kind is Kind.SINK and operator.code == RESULTS_SINK:
                 self.results(operator.name).create()
-        (self.layout.root / "control").mkdir(exist_ok=True)
 
     def inputs_of(self, instance: Instance) -> tuple[Channel, ...]:
         """The channels an instance reads."""

@@ -1,10 +1,11 @@
-"""Where everything of a running application lies, below one directory that all agents share.
+"""Paths of a run, below one directory that all agents share.
 
 ```
 <root>/journal.db                               what was decided and done
 <root>/channels/<stream>/                       durable channels between queries
 <root>/results/<sink>/                          what the exact sink has received, a channel too
-<root>/nodes/<node>/checkpoints/<instance>/<n>/ checkpoints, n counts the changes of the instance
+<root>/agents/<node>/                           the process of a node: its address, log, lock and scratch files
+<root>/nodes/<node>/checkpoints/<instance>/<n>/ checkpoints, n counts the changes of the instance; of the node alone
 <root>/control/<instance>.json                  hold and limit, read by the instance before every batch
 <root>/control/<instance>.notes/                how long its operators' own code took, by batch
 ```
@@ -79,8 +80,12 @@ class RunPaths:
         return self.root / "control" / f"{instance}.json"
 
     def scratch(self, node: str) -> Path:
-        """What the Spark of a node needs only while it runs."""
-        return self.root / "nodes" / node / "scratch"
+        """Files that the Spark of a node needs only while it runs."""
+        return self.agent(node) / "scratch"
+
+    def agent(self, node: str) -> Path:
+        """Files of the process of a node: also the supervisor that starts and ends it uses them."""
+        return self.root / "agents" / node
 
     def checkpoints(self, node: str) -> Path:
         """All checkpoints of a node."""

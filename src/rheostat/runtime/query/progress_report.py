@@ -60,10 +60,15 @@ class BatchReport:
     """Rows given to the sink; None if the sink does not report it."""
     state_rows: int | None = None
     """Rows in the state store after the batch; None without state."""
+    late_rows: int = 0
+    """Rows dropped by a watermark."""
     state_bytes: int | None = None
     """Size of the state: of its files, or of the memory until there are files."""
     own_code: Mapping[str, CodeTime] = field(default_factory=dict)
     """Time in the Python code of the operators that have any."""
+
+    stages_ms: Mapping[str, float] = field(default_factory=dict)
+    """Time of each stage of the batch, by Spark's names."""
 
     @property
     def end_seconds(self) -> float:
@@ -119,7 +124,9 @@ def read_batch(report: Mapping[str, Any]) -> BatchReport | None:
         ),
         written=_written(report.get("sink") or {}),
         state_rows=sum(int(state["numRowsTotal"]) for state in states) if states else None,
+        late_rows=sum(int(state.get("numRowsDroppedByWatermark", 0)) for state in states),
         state_bytes=sum(_state_bytes(state) for state in states) if states else None,
+        stages_ms={name: float(value) for name, value in durations.items()},
         own_code={
             name: CodeTime(wall, cpu, tuple(parts))
             for name, (wall, cpu, parts) in (report.get("ownCode") or {}).items()
@@ -179,11 +186,11 @@ class CountedBatches:
 
     _counted: dict[str, set[int]] = field(default_factory=dict)
 
-    def take_new(self, reports: Iterable[Mapping[str, Any]]) -> list[BatchReport]:
+    def take_new(self, batches: Iterable[BatchReport]) -> list[BatchReport]:
         """Batches not returned by an earlier call, oldest first. Each is returned once, even if reports overlap."""
         found = []
-        for batch in (read_batch(report) for report in reports):
-            if batch is not None and batch.number not in self._counted.setdefault(batch.query, set()):
+        for batch in batches:
+            if batch.number not in self._counted.setdefault(batch.query, set()):
                 self._counted[batch.query].add(batch.number)
                 found.append(batch)
         for query, numbers in self._counted.items():

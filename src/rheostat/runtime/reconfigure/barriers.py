@@ -11,7 +11,7 @@ from rheostat.runtime.channels.records.offset import Offset
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 from rheostat.runtime.plan.physical_plan import Instance
 from rheostat.runtime.reconfigure.instance_ops import InstanceOperations
-from rheostat.runtime.reconfigure.read_positions import furthest, read_offsets
+from rheostat.runtime.reconfigure.read_positions import furthest
 
 
 class Barriers:
@@ -41,7 +41,8 @@ class Barriers:
 
     def align(self, instances: Sequence[Instance]) -> None:
         """Lets resting instances of one fragment read on to the same position: the furthest any of them has reached."""
-        reached = [read_offsets(self._operations.blueprint, instance) for instance in instances]
+        positions = self._operations.checkpoints.positions()
+        reached = [positions.read_offsets(instance) for instance in instances]
         wanted = [furthest(column) for column in zip(*reached, strict=True)]
         behind = []
         for number, instance in enumerate(instances):
@@ -68,7 +69,7 @@ class Barriers:
 
     def _await_position(self, instance: Instance, targets: Sequence[Offset]) -> None:
         def is_there() -> bool:
-            here = read_offsets(self._operations.blueprint, instance)
+            here = self._operations.checkpoints.positions().read_offsets(instance)
             self._operations.heal_all_of({instance.name})
             return _same_places(here, targets)
 

@@ -1,6 +1,5 @@
-"""Executes a change of the physical plan by the table of `control.migration`, every step journaled."""
+"""Execution of a change of the physical plan, by the table of `control.loop.migration`; every step is journaled."""
 
-import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,13 +11,12 @@ from rheostat.runtime.checkpoints.state_job import StateJob
 from rheostat.runtime.plan.physical_plan import Instance, PhysicalPlan
 from rheostat.runtime.reconfigure.barriers import Barriers
 from rheostat.runtime.reconfigure.instance_ops import InstanceOperations
-from rheostat.runtime.reconfigure.read_positions import parked_offsets, starts_of
 from rheostat.runtime.reconfigure.state_moves import job_for
 
 
 @dataclass(frozen=True, slots=True)
 class PlanDifference:
-    """What a change retires and what it creates; everything else is left alone."""
+    """The instances that a change retires, and those that it creates; all others stay untouched."""
 
     retired: tuple[Instance, ...]
     created: tuple[Instance, ...]
@@ -34,16 +32,16 @@ class PlanDifference:
 
 
 class ChangeExecutor:
-    """One change on its way."""
+    """Executes one change."""
 
     def __init__(self, operations: InstanceOperations, barriers: Barriers, journal: Journal, number: int) -> None:
         self._operations, self._barriers, self._journal, self._number = operations, barriers, journal, number
-        self._blueprint = operations.blueprint
+        self._blueprint, self._checkpoints = operations.blueprint, operations.checkpoints
         self._migration = Migration()
         self.paused_seconds = 0.0
 
     def carry_out(self, old: PhysicalPlan, new: PhysicalPlan) -> PhysicalPlan:
-        """The new plan, running. Raises what went wrong before the switch, after everything is as it was."""
+        """Carries out the change and gives the new plan; a failure before the switch is rolled back and raised."""
         difference = PlanDifference.between(old, new)
         self._note(Event.BEGIN, {"wanted": {op: dict(r.counts) for op, r in new.deployment.items()}})
         try:
@@ -68,28 +66,27 @@ class ChangeExecutor:
         self._operations.release(created)
         self.paused_seconds = time.monotonic() - began
         self._note(Event.RESUMED, {"paused_seconds": round(self.paused_seconds, 3)})
-        self._discard(difference.retired)
+        self._checkpoints.discard(difference.retired)
         return settled
 
     @property
     def is_finished(self) -> bool:
-        """Whether it is done or undone, completely."""
+        """Whether it was carried out or rolled back completely."""
         return self._migration.is_finished
 
-    def _prepare(self, difference: PlanDifference, old: PhysicalPlan) -> set[str]:
-        """Copies ahead, while everything still runs."""
-        prepared = set()
+    def _prepare(self, difference: PlanDifference, old: PhysicalPlan) -> set[int]:
+        """Copies checkpoints ahead, while all instances still run; gives the numbers of the instances they are for."""
+        prepared, positions = set(), self._checkpoints.positions()
         for instance in difference.created:
-            job = job_for(
-                self._blueprint, replace(instance, start=("",) * len(self._blueprint.inputs_of(instance))), old
-            )
-            if job is not None and job.way in {"copy", "repartition"}:
-                self._operations.failover.node_of(instance).prepare(job)
-                prepared.add(job.target)
+            begun = replace(instance, start=("",) * len(self._blueprint.inputs_of(instance)))
+            job = job_for(self._blueprint, begun, old, positions)
+            if job is not None and job.can_begin_early:
+                self._checkpoints.place_ahead(instance, job)
+                prepared.add(instance.number)
         return prepared
 
     def _hold(self, difference: PlanDifference, new: PhysicalPlan) -> float:
-        """Brings everything that changes to rest, upstream first; gives the moment the first was asked to.
+        """Brings all retired instances to rest, upstream first; gives the time of the first order.
 
         Where a stream goes inside a fragment, its channel is emptied first: its producers rest, its readers read on.
         """
@@ -110,11 +107,11 @@ class ChangeExecutor:
         return began
 
     def _come_to_rest(self, fragments: Sequence[list[Instance]], *, joining: bool) -> None:
-        """State is merged, a channel emptied and event time passed on only behind instances that have read the same.
+        """Awaits rest, and aligns instances whose state is merged, whose channel is emptied or that pass on event time.
 
-        So their watermarks are the same, what they have written is all there is up to one event time, and all of them
-        have promised the same. Had one promised more, a successor under its name would go on with that promise while
-        it takes over rows of one that was behind: they would be late.
+        Aligned instances have read the same: their watermarks are equal, their output is complete up to one event
+        time, and all have promised that time. If one had promised more, its successor would go on with that promise
+        and take over rows of an instance that was behind: they would be late.
         """
         self._barriers.await_resting([one for instances in fragments for one in instances])
         for instances in fragments:
@@ -132,38 +129,35 @@ class ChangeExecutor:
         return found
 
     def _settle_plan(self, difference: PlanDifference, old: PhysicalPlan, new: PhysicalPlan) -> PhysicalPlan:
-        """The plan with all that is known only now: where reading goes on, and which epochs there were."""
+        """The plan with the values that are known only now: start offsets, and the number of epochs so far."""
         created = {one.number for one in difference.created}
+        positions = self._checkpoints.positions()
         instances = tuple(
-            replace(
-                one, start=starts_of(self._blueprint, one, old), epochs_before=self._operations.channels.last_epoch(one)
-            )
+            replace(one, start=positions.starts_of(one, old), epochs_before=self._operations.channels.last_epoch(one))
             if one.number in created
             else one
             for one in new.instances
         )
-        return replace(new, instances=instances, parked=parked_offsets(self._blueprint, old, new))
+        return replace(new, instances=instances, parked=positions.parked_offsets(old, new))
 
-    def _build(self, new: PhysicalPlan, old: PhysicalPlan, prepared: set[str]) -> None:
-        """Writes the new checkpoints, side by side: each is the work of the node it will be used on."""
+    def _build(self, new: PhysicalPlan, old: PhysicalPlan, prepared: set[int]) -> None:
+        """Builds the new checkpoints in parallel, each on the node of its instance."""
         jobs: list[tuple[Instance, StateJob]] = []
-        known = {one.number for one in old.instances}
+        known, positions = {one.number for one in old.instances}, self._checkpoints.positions()
         for instance in new.instances:
             if instance.number in known:
                 continue
-            job = job_for(self._blueprint, instance, old)
-            target = self._blueprint.checkpoint(instance)
-            if target.exists() and str(target) not in prepared:
-                shutil.rmtree(target)
+            job = job_for(self._blueprint, instance, old, positions)
+            if instance.number not in prepared:
+                self._checkpoints.remove(instance)
             if job is not None:
                 jobs.append((instance, job))
-        self._operations.in_parallel(lambda pair: self._operations.failover.node_of(pair[0]).run(pair[1]), jobs)
+        self._operations.in_parallel(lambda pair: self._checkpoints.build(*pair), jobs)
 
     def _roll_back(self, old: PhysicalPlan, difference: PlanDifference) -> None:
         self._note(Event.FAILED)
-        for instance in difference.created:
-            shutil.rmtree(self._blueprint.checkpoint(instance), ignore_errors=True)
-        # One that still runs is only let go; one that was stopped starts again from its own checkpoint.
+        self._checkpoints.discard(difference.created)
+        # An instance that still runs is only released; one that was stopped starts again from its own checkpoint.
         running = self._operations.statuses()
         stopped = [
             one for one in difference.retired if running.get(one.name) is None or running[one.name].state != "running"
@@ -175,10 +169,6 @@ class ChangeExecutor:
         self._barriers.await_running(stopped)
         self._operations.keep_only(old)
         self._note(Event.RESTORED)
-
-    def _discard(self, retired: Sequence[Instance]) -> None:
-        for instance in retired:
-            shutil.rmtree(self._blueprint.checkpoint(instance), ignore_errors=True)
 
     def _note(self, event: Event, facts: dict[str, object] | None = None) -> None:
         self._migration = self._migration.after(event)

@@ -35,7 +35,7 @@ def embedded(
     columns = discover_columns(spark, application)
     blueprint = Blueprint(application, infrastructure, layout, columns, settings or RuntimeSettings())
     journal = SqliteJournal(layout.journal)
-    own = {node.name: SparkNode(node.name, spark) for node in infrastructure.nodes}
+    own = {node.name: SparkNode(node.name, spark, root) for node in infrastructure.nodes}
     runtime = Runtime(blueprint, nodes or own, journal, monitor)
     try:
         yield runtime

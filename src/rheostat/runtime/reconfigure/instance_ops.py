@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 from rheostat.errors import RuntimeFault
-from rheostat.machine.disk import Disk
-from rheostat.runtime.channels.hold_file import HoldOrder, write_control
+from rheostat.runtime.channels.hold_file import HoldOrder
 from rheostat.runtime.channels.records.manifest import NEVER
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.instance_spec import InstanceSpec, InstanceStatus
@@ -15,6 +14,7 @@ from rheostat.runtime.plan.physical_plan import Instance, PhysicalPlan
 from rheostat.runtime.reconfigure.channel_ends import ChannelEnds
 from rheostat.runtime.reconfigure.failover import Failover
 from rheostat.runtime.reconfigure.restarts import Restarts
+from rheostat.runtime.reconfigure.run_checkpoints import RunCheckpoints
 from rheostat.runtime.reconfigure.run_nodes import RunNodes
 
 MOST_AT_ONCE = 2 * max(1, os.cpu_count() or 1)
@@ -24,17 +24,18 @@ MOST_AT_ONCE = 2 * max(1, os.cpu_count() or 1)
 class InstanceOperations:
     """Starts, holds, stops and restarts the instances of a run."""
 
-    def __init__(self, run: RunNodes, disk: Disk, restarts: Restarts | None = None, term: int = 0) -> None:
-        self._run, self._disk = run, disk
+    def __init__(self, run: RunNodes, restarts: Restarts | None = None, term: int = 0) -> None:
+        self._run = run
         self.failover = Failover(run)
         self.channels = ChannelEnds(run, term)
+        self.checkpoints = RunCheckpoints(run, self.failover)
         self._restarts = restarts or Restarts()
         self._started: dict[str, Instance] = {}
         self._threads = ThreadPoolExecutor(MOST_AT_ONCE, "instances")
 
     @property
     def blueprint(self) -> Blueprint:
-        """What is fixed about the run."""
+        """Application, paths and settings of the run, and its nodes."""
         return self._run.blueprint
 
     def register(self, instances: Iterable[Instance]) -> None:
@@ -64,17 +65,15 @@ class InstanceOperations:
 
     def hold(self, instances: Iterable[Instance], *, starting: bool = False) -> None:
         """Orders instances to plan nothing new; with `starting`, only until they are released together."""
-        for instance in instances:
-            self.order(instance, HoldOrder(hold=True, starting=starting))
+        self.in_parallel(lambda one: self.order(one, HoldOrder(hold=True, starting=starting)), list(instances))
 
     def release(self, instances: Iterable[Instance]) -> None:
         """Lets held instances go on."""
-        for instance in instances:
-            self.order(instance, HoldOrder())
+        self.in_parallel(lambda one: self.order(one, HoldOrder()), list(instances))
 
     def order(self, instance: Instance, order: HoldOrder) -> None:
         """Gives an instance an order; it survives a crash."""
-        write_control(self.blueprint.layout.control(instance.name), order, self._disk)
+        self.failover.node_of(instance).hold(instance.name, order)
 
     def stop(self, instances: Iterable[Instance]) -> None:
         """Stops instances between two batches, and completes the batch that each had planned."""
@@ -83,7 +82,7 @@ class InstanceOperations:
             node = self.failover.node_of(instance)
             node.stop(instance.name, gently=True)
             epoch = self.channels.present_epoch(instance)
-            node.settle(self.blueprint.spec(instance, epoch.number, continues=True, term=epoch.term))
+            node.checkpoints.take(self.blueprint.spec(instance, epoch.number, continues=True, term=epoch.term))
 
         self.in_parallel(end, list(instances))
 

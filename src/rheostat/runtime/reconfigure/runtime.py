@@ -4,28 +4,22 @@ Level-triggered: the journal says what should run, the nodes say what does, and 
 So a controller that comes back after a crash does what a new one does: it reads the plan and brings it up.
 """
 
-import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from threading import Lock
 
 import pyarrow as pa
 
 from rheostat.control.loop.migration import Event
 from rheostat.control.loop.ports import NODE_JOINED, NODE_LEFT, Done, Effect, Entry, Journal, Refused, RolledBack
-from rheostat.errors import NodeUnreachable, RheostatError
-from rheostat.machine.disk import Disk
-from rheostat.model.graph.application import Kind
+from rheostat.errors import NodeUnreachable, RheostatError, RuntimeFault
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.model.network.membership import with_node, with_only
 from rheostat.model.network.resources import Infrastructure
 from rheostat.model.network.resources import Node as ModelNode
 from rheostat.model.observation import Sample, Subject
-from rheostat.model.quality.evaluation import overloaded_nodes
-from rheostat.model.quality.placed import Placed
 from rheostat.runtime.channels.observe.result_rows import read_results
 from rheostat.runtime.metrics.collector import CollectorSettings, MetricsCollector
 from rheostat.runtime.metrics.stalls import Symptom
@@ -33,10 +27,15 @@ from rheostat.runtime.nodes.node_port import NodePort
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 from rheostat.runtime.plan.physical_plan import Instance, PhysicalPlan, physical_plan
+from rheostat.runtime.query.progress_report import BatchReport
 from rheostat.runtime.reconfigure.barriers import Barriers
 from rheostat.runtime.reconfigure.change_executor import ChangeExecutor, PlanDifference
+from rheostat.runtime.reconfigure.change_lock import ChangeLock
 from rheostat.runtime.reconfigure.channel_ends import is_drained
+from rheostat.runtime.reconfigure.feasibility import objections
 from rheostat.runtime.reconfigure.instance_ops import InstanceOperations
+from rheostat.runtime.reconfigure.read_positions import ReadPositions
+from rheostat.runtime.reconfigure.restarts import Restarts
 from rheostat.runtime.reconfigure.run_nodes import RunNodes
 from rheostat.runtime.reconfigure.source_throttle import SourceThrottle
 from rheostat.runtime.reconfigure.state_moves import refusals
@@ -51,30 +50,33 @@ class Runtime:
         nodes: Mapping[str, NodePort],
         journal: Journal,
         monitor: CollectorSettings | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], object] = time.sleep,
     ) -> None:
         self.journal = journal
         self._run = RunNodes(blueprint, dict(nodes))
-        self._operations = InstanceOperations(self._run, Disk(), term=journal.term)
-        self._failover, self._barriers = self._operations.failover, Barriers(self._operations)
+        self._operations = InstanceOperations(self._run, Restarts(clock), term=journal.term)
+        self._failover, self._barriers = self._operations.failover, Barriers(self._operations, clock, pause)
         self.monitor = MetricsCollector(blueprint, self._run.nodes, monitor, place=self._failover.place_of)
         self._throttle = SourceThrottle(self._operations)
-        self._changing = Lock()
+        self.lock = ChangeLock()
         self._changes = 0
         self._paused_seconds = 0.0
         self._plan: PhysicalPlan | None = None
         self._unsettled = False
         self._up: Infrastructure | None = None
         self._replaced: tuple[Instance, ...] = ()
-        """What the last change has replaced, if somebody else has to finish it."""
+        """Instances replaced by a change that a former controller has begun and not finished."""
 
     @property
     def blueprint(self) -> Blueprint:
-        """What is fixed about the run; another one when a node joins or leaves."""
+        """Application, paths and settings of the run, and its nodes; replaced when a node joins or leaves."""
         return self._run.blueprint
 
     @property
     def plan(self) -> PhysicalPlan:
-        """What should run."""
+        """The plan that should run."""
         if self._plan is None:
             raise ValueError("the application was not launched")
         return self._plan
@@ -83,7 +85,7 @@ class Runtime:
         """Starts the application, or takes it up where the journal says it was, whatever deployment is given."""
         self._plan = self._recorded()
         if self._plan is None:
-            if reasons := self._impossible(deployment):
+            if reasons := self._objections(deployment):
                 raise ValueError("; ".join(reasons))
             self.blueprint.create_channels()
             plan = physical_plan(self.blueprint.application, deployment, self.blueprint.settings.key_groups)
@@ -94,7 +96,7 @@ class Runtime:
         self.reconcile()
 
     def reconcile(self) -> None:
-        """Makes what runs what should run: stops what is too much, starts what is missing, lets everything go."""
+        """Brings the nodes to the plan: stops instances it does not have, starts missing ones, releases all."""
         self._throttle.forget()
         self._operations.register(self.plan.instances)
         wanted = {instance.name: instance for instance in self.plan.instances}
@@ -108,9 +110,9 @@ class Runtime:
                     # One that goes on elsewhere ends between two batches: what is cut off has to be done again there.
                     node.stop(status.name, gently=instance is not None)
         missing = [instance for name, instance in wanted.items() if name not in kept]
-        self._discard_foreign()
-        # What those before them had promised holds for them, too: else nobody downstream gets on until they have
-        # published something, which one that is replaced again at once never does.
+        self._operations.checkpoints.keep_only(self.plan.instances)
+        # The promises of the instances before them hold for them, too: else all readers would wait until they have
+        # published something, which an instance that is replaced again at once never does.
         promises = {one.tail: self._operations.channels.frontier(self._replaced, one.tail) for one in missing}
         self._barriers.bring_up(missing, promises)
         self._operations.keep_only(self.plan)
@@ -127,20 +129,37 @@ class Runtime:
             self._up = with_only(self.blueprint.infrastructure, names)
         return self._up
 
+    @property
+    def is_changing(self) -> bool:
+        """Whether a change is under way."""
+        return self.lock.is_changing
+
+    def change_to(self, wanted: Deployment, before: Deployment | None = None) -> Reconfiguration | Refused:
+        """The change that leads to a wanted deployment; refused if another one runs than was seen before."""
+        current = self.deployment()
+        if before is not None and before != current:
+            return Refused(("the deployment has been changed meanwhile: look at rheostat status and ask again",))
+        try:
+            return Reconfiguration.between(current, wanted)
+        except ValueError:
+            return Refused(tuple(self._objections(wanted)))
+
     def apply(self, change: Reconfiguration) -> Effect:
         """Carries out a change as a whole: done, refused or rolled back."""
         if not change:
             return Done(0.0)
-        if not self._changing.acquire(blocking=False):
-            return Refused(("another change is under way",))
-        try:
-            return self._apply(change)
-        finally:
-            self._changing.release()
+        with self.lock.for_change() as may_begin:
+            return self._apply(change) if may_begin else Refused(("another change is under way",))
 
     def deploy(self, wanted: Deployment) -> Effect:
-        """Changes whatever differs."""
-        return self.apply(Reconfiguration.between(self.deployment(), wanted))
+        """Carries out the change that leads to a deployment."""
+        change = self.change_to(wanted)
+        return change if isinstance(change, Refused) else self.apply(change)
+
+    def _objections(self, wanted: Deployment) -> list[str]:
+        current = self._plan.deployment if self._plan else None
+        lost = self._failover.lost | (self.blueprint.infrastructure.index.keys() - self._run.nodes.keys())
+        return objections(self.blueprint, wanted, current, lost=lost)
 
     def _apply(self, change: Reconfiguration) -> Effect:
         old = self.plan
@@ -148,10 +167,14 @@ class Runtime:
             wanted = change.apply(old.deployment)
         except ValueError as wrong:
             return Refused((str(wrong),))
-        if reasons := self._impossible(wanted):
+        if reasons := self._objections(wanted):
             return Refused(tuple(reasons))
         new = physical_plan(self.blueprint.application, wanted, self.blueprint.settings.key_groups, old)
-        if reasons := refusals(self.blueprint, old, new):
+        try:
+            reasons = refusals(self.blueprint, old, new, self._operations.checkpoints.state_kind)
+        except RuntimeFault as failure:
+            return RolledBack(str(failure))
+        if reasons:
             return Refused(tuple(reasons))
         self._changes += 1
         changing = ChangeExecutor(self._operations, self._barriers, self.journal, self._changes)
@@ -160,7 +183,7 @@ class Runtime:
         try:
             self._plan = changing.carry_out(old, new)
             self._paused_seconds += changing.paused_seconds
-            self._discard_foreign()
+            self._operations.checkpoints.keep_only(self.plan.instances)
         except RheostatError as failure:
             # Whatever is half done is finished or undone as soon as all nodes answer: the journal says which.
             self._plan = self._recorded() or old
@@ -168,42 +191,6 @@ class Runtime:
             if self._plan == old:
                 return RolledBack(str(failure))
         return Done(changing.paused_seconds)
-
-    def _impossible(self, wanted: Deployment) -> list[str]:
-        """Everything that forbids a deployment, in words."""
-        application, infrastructure = self.blueprint.application, self.blueprint.infrastructure
-        found = [f"{m.what}; {m.remedy}" for m in wanted.mistakes(application, infrastructure.index)]
-        if found:
-            return found
-        total = self.blueprint.settings.key_groups
-        for name, replicas in wanted.items():
-            operator = application.by_name[name]
-            if len(replicas) > total:
-                found.append(f"operator {name!r} has {len(replicas)} replicas, more than the {total} key groups")
-            if operator.kind is Kind.SOURCE and len(list(replicas)) > 1:
-                found.append(f"source {name!r} cannot be spread over nodes")
-            if operator.is_foreign_sink and len(list(replicas)) > 1:
-                found.append(f"sink {name!r} cannot be spread over nodes: only the results sink is exact then")
-        for node, (used, capacity) in overloaded_nodes(Placed(application, infrastructure, wanted)).items():
-            found.append(f"node {node!r} has {capacity:g} slots, {used:g} are needed")
-        return found + [f"node {node!r} does not run" for node in self._not_there(wanted)]
-
-    def _not_there(self, wanted: Deployment) -> list[str]:
-        """Nodes that a deployment needs and cannot have.
-
-        What is on a lost node already stays with its stand-in until it is moved; nothing new goes there.
-        """
-        before = {
-            name: dict(replicas.counts) for name, replicas in (self._plan.deployment.items() if self._plan else ())
-        }
-        more = {
-            node
-            for name, replicas in wanted.items()
-            for node, count in replicas.counts
-            if count > before.get(name, {}).get(node, 0)
-        }
-        lost = self._failover.lost
-        return [node for node in wanted.nodes() if (node in more if node in lost else node not in self._run.nodes)]
 
     def _recorded(self) -> PhysicalPlan | None:
         """The plan that holds, as the journal tells; and what it has replaced, if that was not finished."""
@@ -221,27 +208,16 @@ class Runtime:
         self._replaced = PlanDifference.between(before, plan).retired if before is not None and plan is not None else ()
         return plan
 
-    def _discard_foreign(self) -> None:
-        """Removes checkpoints that no instance of the plan has.
-
-        An interrupted change left them, or a state store that wrote its last snapshot in the background when its query
-        had been stopped and its checkpoint removed.
-        """
-        wanted = {self.blueprint.checkpoint(instance) for instance in self.plan.instances}
-        for folder in self.blueprint.layout.root.glob("nodes/*/checkpoints/*/*"):
-            if folder not in wanted:
-                shutil.rmtree(folder, ignore_errors=True)
-
     def statuses(self) -> dict[str, InstanceStatus]:
         """How every instance is doing."""
         return self._operations.statuses()
 
     def heal(self) -> dict[str, InstanceStatus]:
-        """Starts again what failed through no fault of the user's code, and holds back sources nobody keeps up with.
+        """Restarts instances that failed outside user code, and throttles sources whose consumers lag too far.
 
-        Gives how every instance is doing.
+        Gives the statuses found before.
         """
-        with self._changing:
+        with self.lock.for_care():
             if self._unsettled:
                 self.reconcile()
                 self._unsettled = False
@@ -251,7 +227,7 @@ class Runtime:
 
     def use(self, node: NodePort) -> None:
         """Takes a node that has come back; what should run there is started again."""
-        with self._changing:
+        with self.lock.for_care():
             self._run_on({**self._run.nodes, node.name: node}, self.blueprint.infrastructure)
             self._failover.regain(node.name)
             self._unsettled = True
@@ -262,7 +238,7 @@ class Runtime:
         The caller has made sure that nothing runs there any more; should something do so all the same, what it writes
         is fenced off, as the producers' epochs are newer.
         """
-        with self._changing:
+        with self.lock.for_care():
             self._failover.lose(node)
             self._unsettled = True
 
@@ -277,7 +253,7 @@ class Runtime:
 
     def join(self, described: ModelNode, node: NodePort) -> None:
         """Takes a node that was not there before; it holds nothing until something is moved there."""
-        with self._changing:
+        with self.lock.for_care():
             if described.name in self.blueprint.infrastructure.index:
                 raise ValueError(f"there is a node {described.name!r} already")
             self.journal.append(Entry(NODE_JOINED, time.time(), asdict(described)))
@@ -285,7 +261,7 @@ class Runtime:
 
     def leave(self, name: str) -> None:
         """Lets a node go that holds nothing; one that is not there has gone already."""
-        with self._changing:
+        with self.lock.for_care():
             if name not in self.blueprint.infrastructure.index:
                 return
             if name in self.deployment().nodes():
@@ -310,6 +286,17 @@ class Runtime:
             return []
         whole = Subject.application(self.blueprint.application.name)
         return [*samples, Sample(whole, now, {"downtime_seconds": self._paused_seconds})]
+
+    def progress(self, instance: Instance, after: int = -1) -> Sequence[BatchReport]:
+        """The recent batches of an instance after one; none while its node is out of reach."""
+        try:
+            return self._failover.node_of(instance).progress(instance.name, after)
+        except RuntimeFault:
+            return []
+
+    def positions(self) -> ReadPositions:
+        """Positions of instances in their inputs, as of now."""
+        return self._operations.checkpoints.positions()
 
     def symptoms(self) -> Sequence[Symptom]:
         """Stalls, lags and silent nodes, as of the last samples."""

@@ -1,4 +1,4 @@
-"""What an agent has to know to look at a running application by itself: what runs, where, and how it is measured."""
+"""The snapshot of a run that its agents are given: the managers there measure the application by themselves."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from rheostat.control.setup.control_settings import ControlSettings, settings_from_plain, settings_to_plain
-from rheostat.model.documents import read_application, read_infrastructure, write
+from rheostat.model.documents import application_of, infrastructure_of, write
 from rheostat.model.graph.application import Application
 from rheostat.model.network.resources import Infrastructure
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
@@ -19,7 +19,7 @@ from rheostat.runtime.plan.run_paths import RunPaths
 
 @dataclass(frozen=True)
 class AgentSnapshot:
-    """An application, its nodes, what runs on them, and how it is controlled."""
+    """An application, its nodes, the plan that runs on them, and the settings of its managers."""
 
     application: Application
     infrastructure: Infrastructure
@@ -34,7 +34,7 @@ class AgentSnapshot:
     """How often everything is measured."""
 
     def blueprint(self, root: Path) -> Blueprint:
-        """For an agent with this directory."""
+        """The blueprint for an agent with this directory."""
         return Blueprint(self.application, self.infrastructure, RunPaths(root), self.columns, self.settings)
 
     def to_plain(self) -> dict[str, Any]:
@@ -51,14 +51,11 @@ class AgentSnapshot:
         }
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any], folder: Path) -> Self:
-        """As it was; documents are read from files, and these are put into the folder."""
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in ("application", "infrastructure"):
-            (folder / f"{name}.yaml").write_text(plain[name], encoding="utf-8")
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """The snapshot that `to_plain` gave."""
         return cls(
-            read_application(folder / "application.yaml"),
-            read_infrastructure(folder / "infrastructure.yaml"),
+            application_of(plain["application"]),
+            infrastructure_of(plain["infrastructure"]),
             {name: Columns(**columns) for name, columns in plain["columns"].items()},
             RuntimeSettings(**plain["settings"]),
             PhysicalPlan.from_dict(plain["plan"]),
@@ -68,6 +65,6 @@ class AgentSnapshot:
         )
 
 
-def fingerprint(plain: Mapping[str, Any]) -> str:
-    """The same for equal documents, and for others another."""
-    return sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+def fingerprint(snapshot: AgentSnapshot) -> str:
+    """A digest that is the same for equal snapshots, and different for others."""
+    return sha256(json.dumps(snapshot.to_plain(), sort_keys=True).encode()).hexdigest()
