@@ -1,4 +1,4 @@
-"""What can be done with the state of which kind of operator? Known when a change is planned, never found out half-way.
+"""Capabilities of each kind of state: the ways it can be moved, known when a change is planned.
 
 Every line is backed by a test in `tests/runtime/checkpoints`.
 """

@@ -1,4 +1,4 @@
-"""What does the checkpoint directory of a stopped query say, and how is a new one begun?"""
+"""The checkpoint directory of a stopped query, and the skeleton of a new one."""
 
 import json
 import shutil

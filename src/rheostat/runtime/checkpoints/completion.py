@@ -1,10 +1,10 @@
-"""When is a directory that we write finished, and what may be thrown away?
+"""Completion marks of directories that are being built: partial ones may be removed, complete ones are kept.
 
 ```
 (nothing) --begin--> building.json + partial content --finish--> complete.json + content
 ```
 The last step is one rename. A crash before it leaves a directory that says itself that it is partial, so the next
-attempt may remove or resume it; a directory that says neither is somebody else's and is never touched.
+attempt may remove or resume it; a directory that says neither was written by other software and is never touched.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""How a file or a directory reaches the disk for good.
+"""Durable writing and syncing of files and directories.
 
 Spark does not sync its checkpoints; a migration must, because the parents are deleted once the child is said to be
 complete.

@@ -1,4 +1,4 @@
-"""Which files of a checkpoint does its query need to go on from its last committed batch?
+"""The files of a checkpoint that its query needs to go on from its last committed batch.
 
 Spark keeps a hundred batches to fall back on. To go on it needs the state at one version: per partition the latest
 snapshot (`<version>.zip`, which lists the files it consists of) and the changelogs after it; of the logs, the last

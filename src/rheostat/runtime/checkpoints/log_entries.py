@@ -1,4 +1,4 @@
-"""What one entry of a query's offset log and of its commit log says.
+"""Entries of a query's offset log and of its commit log.
 
 A batch is planned by `offsets/<n>` (what it will read, with which settings, at which watermark) and finished by
 `commits/<n>` (the watermark of the batch after it). Source offsets are text that only the source understands.

@@ -1,4 +1,4 @@
-"""To which key group does a row of state belong?
+"""The key group of a row of state.
 
 A stream is routed by `pmod(xxhash64(key columns), G)`. A state row is moved by the same expression over the key columns
 inside its `partition_key`, which Spark's state reader delivers with every row. They agree only if the same types are

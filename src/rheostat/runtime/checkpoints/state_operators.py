@@ -1,4 +1,4 @@
-"""Which stateful operators a checkpoint holds, as Spark's own operator metadata tells.
+"""The stateful operators of a checkpoint, from Spark's own operator metadata.
 
 Most operators write `state/<n>/_metadata/metadata` once (version 1). transformWithState writes
 `state/<n>/_metadata/v2/<batch>` (version 2), which also holds the absolute paths of its schema files.

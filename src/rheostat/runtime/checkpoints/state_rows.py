@@ -1,4 +1,4 @@
-"""What is read of an old instance: its state as raw rows at a committed batch, and how much there is per key group."""
+"""The state of an old instance as raw rows at a committed batch, and its size per key group."""
 
 from dataclasses import dataclass
 

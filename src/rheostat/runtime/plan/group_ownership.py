@@ -1,4 +1,4 @@
-"""Which instance owns which key groups after a change, so that the least state moves?
+"""Ownership of key groups after a change, with the least movement of state.
 
 Rule of proportion: of G groups, an instance with U(u) of the operator's |U| replicas gets G·U(u)/|U| of them, rounded
 down or up. A group can stay only where it is, so the least movement is simple: every instance keeps its largest groups
