@@ -52,9 +52,9 @@ from rheostat.runtime.spark.spark_settings import SparkSettings
 LOG = room_logger("controller")
 
 ATTEMPTS = 3
-"""So many nodes may die while an application is launched."""
+"""Number of times that nodes may die while an application is launched."""
 SPARK_LOG = "spark.log"
-"""In a run's directory, if its nodes share a Spark."""
+"""Log file in a run's directory, if its nodes share a Spark."""
 MOST_THREADS = 64
 """Task threads of an embedded Spark application: one per slot, but a large network is not one machine."""
 
@@ -74,7 +74,7 @@ class Launch:
     most_nodes: int = 16
     monitor: CollectorSettings = field(default_factory=CollectorSettings)
     agents_linger_seconds: float = 600.0
-    """How long agent processes go on without a controller before they end."""
+    """Time that agent processes go on without a controller before they end."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Opened:
     revive: Callable[[], bool] = lambda: False
     """Lets others run what ran on nodes that are gone, and takes those that are back; tells whether any was gone."""
     provider: NodeProvider | None = None
-    """Where further nodes come from, if any can be had."""
+    """Source of further nodes, if there is one."""
     agents_can_manage: bool = False
     """Whether nodes are processes in which managers can work."""
 

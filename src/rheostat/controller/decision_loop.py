@@ -22,7 +22,7 @@ LOG = room_logger("controller")
 PAUSED, RESUMED = "control paused", "control resumed"
 STORIES_SHOWN = 6
 KILLED, STOPPED = "the controller was killed before", "the application was stopped before"
-"""Why a decision about nodes has come to nothing."""
+"""Reasons why a decision about nodes was not carried out."""
 
 
 class DecisionLoop:

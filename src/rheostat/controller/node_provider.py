@@ -43,7 +43,7 @@ class LocalProvider:
         self._started = 0
         self._threads = ThreadPoolExecutor(2, "nodes")
         self._failures: dict[str, str] = {}
-        """Why nodes did not come up."""
+        """Reasons why nodes did not come up."""
 
     def kinds(self) -> Sequence[ModelNode]:
         """Kinds of nodes that can be started."""

@@ -22,10 +22,10 @@ LOG = room_logger("controller")
 ATTEMPTS = 3
 """An agent may be killed once or twice while it starts; one that ends every time will not come up."""
 WARM_SECONDS = 180.0
-"""So long a node that is back may warm up before it is used all the same."""
+"""Longest warm-up of a node that is back."""
 LOOK_SECONDS = 0.5
 MOST_AT_ONCE = 8
-"""So many agents are started again side by side."""
+"""Number of agents that are started again side by side."""
 
 
 class Process(WatchedAgent, Protocol):

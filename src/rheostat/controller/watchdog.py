@@ -16,9 +16,9 @@ LOG = room_logger("controller")
 
 ROUND_SECONDS = 1.0
 PATIENCE_SECONDS = 5.0
-"""So long each of its answers may take."""
+"""Time that an answer may take."""
 SILENCES = 5
-"""So many questions in a row have to remain open: a machine that stands still as a whole lets one of them time out."""
+"""Unanswered questions in a row before an agent is killed: a machine that pauses as a whole lets one time out."""
 
 
 class WatchedAgent(Protocol):

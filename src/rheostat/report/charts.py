@@ -54,7 +54,7 @@ class Chart:
     limit: float | None = None
     """A level that should not be exceeded."""
     top: float | None = None
-    """Where the axis ends; what is above is cut off there. None: where the values end."""
+    """End of the axis; higher values are cut off. None: the highest value."""
     height: int = 190
     notes: Sequence[str] = field(default_factory=tuple)
 

@@ -20,7 +20,7 @@ SERIES = (
     "nodes",
     "cost_per_hour",
 )
-"""What is known at every moment: what the sources bring, how long tuples take, what waits, nodes, and $ per hour."""
+"""Series of every recording: rate of the sources, response times, backlog, nodes, and $ per hour."""
 
 Series = tuple[float | None, ...]
 """A number for every moment; None where it was not known."""
@@ -49,14 +49,14 @@ class Recording:
     series: Mapping[str, Series]
     """By the names in `SERIES`."""
     replicas: Mapping[str, Series]
-    """How many replicas every operator had."""
+    """Number of replicas of every operator."""
     notes: tuple[Note, ...] = ()
     objective_ms: float | None = None
     """R_max: what the response time should not exceed."""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """What the reader should know: policy, workload, seed."""
+    """Facts for the reader: policy, workload, seed."""
     latencies_ms: Mapping[str, Series] = field(default_factory=dict)
-    """How long a tuple took in every operator, if that was recorded."""
+    """Latency of every operator, if it was recorded."""
 
     def __post_init__(self) -> None:
         """Refuses series that do not fit together."""

@@ -63,7 +63,7 @@ class Story:
     """One decision about replicas, from what led to it to what came of it."""
 
     number: int
-    """Of the decision in the journal."""
+    """Number of the decision in the journal."""
     decision: Entry
     proposals: list[Entry] = field(default_factory=list)
     effect: Entry | None = None

@@ -31,7 +31,7 @@ class MemoryStore:
 
     lines: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
-    """Of every line, so that only the lines of a wanted kind are parsed."""
+    """Kind of every line, so that only the lines of a wanted kind are parsed."""
     newest_term: int = 0
     lock: Lock = field(default_factory=Lock)
 

@@ -16,7 +16,7 @@ from rheostat.policies.nodes.region_size import RegionView, RentedNode, free_cap
 
 UNDER_WAY = "under way"
 MOST_NAMED = 6
-"""Of more nodes than these one hears how many there are, not how busy each is."""
+"""Limit of nodes whose utilization is told one by one; of more nodes only the number is told."""
 
 
 @dataclass(slots=True)
@@ -24,10 +24,10 @@ class NodeStory:
     """One decision about nodes, from what led to it to what came of it."""
 
     number: int
-    """Of the decision in the journal."""
+    """Number of the decision in the journal."""
     decision: Entry
     proposal: Entry | None = None
-    """What the region had asked for."""
+    """Request of the region."""
     came: dict[str, float] = field(default_factory=dict)
     """Nodes that were started, and how many seconds later they were up."""
     ending: Entry | None = None
@@ -129,7 +129,7 @@ def node_stories(journal: JournalReader) -> list[NodeStory]:
     """Every decision of a journal that was about nodes, in order."""
     found: list[NodeStory] = []
     open_: list[NodeStory] = []
-    """Those of which something is still to be told."""
+    """Stories that have not ended."""
     proposals: dict[str, Entry] = {}
     for number, entry in journal.read():
         facts: Mapping[str, Any] = entry.facts

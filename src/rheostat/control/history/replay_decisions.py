@@ -35,7 +35,7 @@ STALE = "application manager"
 DECISIONS = frozenset({PROPOSAL, APPLICATION_PROPOSAL, DECISION, REGION_PROPOSAL, MIGRATION, PLAN})
 """Kinds of entries that are decisions."""
 Pair = tuple[object, object]
-"""What was decided then, and what is decided now."""
+"""The journaled decision, and the decision taken again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ReplayDifference:
     """A decision that would not be taken again."""
 
     number: int
-    """Of the entry in the journal."""
+    """Number of the entry in the journal."""
     at_seconds: float
     by: str
     """Name of the manager."""

@@ -28,11 +28,11 @@ class ApplicationState:
     application: Application
     monitor: Averages
     neighbours: int = 16
-    """How many of the nearest nodes a local manager knows [EDF 5]."""
+    """Number of nearest nodes that a local manager knows [EDF 5]."""
     by_region: bool = False
     """Whether it knows all nodes of its region instead [E2DF 4.2]."""
     response_figure: str = "response_mean_ms"
-    """Which response time the application manager looks at."""
+    """Response time that the application manager uses."""
     hidden: set[str] = field(default_factory=set)
     """Nodes the infrastructure manager wants back."""
     shown: frozenset[str] | None = None

@@ -25,7 +25,7 @@ class MeasuredValues:
     """R_i by operator."""
     state_bytes: Mapping[str, int] = field(default_factory=dict)
     pauses: Mapping[ChangeWay, Pause] = field(default_factory=dict)
-    """What changes have cost."""
+    """Measured costs of changes."""
     hop_ms: float | None = None
 
     def applied_to(self, application: Application) -> Application:

@@ -26,9 +26,9 @@ MOST_POINTS = 400
 """Per operator; then every second one is forgotten, so that what is left still tells of the whole time."""
 RATES_KEPT = 30
 HOPS_KEPT, FEWEST_HOPS = 200, 60
-"""Of a minute or so: the first ones are those of a Spark that is not warm."""
+"""Batches of about a minute: the first ones are those of a Spark that is not warm."""
 TOGETHER_SECONDS = 10.0
-"""What was measured so long apart still belongs together: batches may be longer than the time between two looks."""
+"""Longest time between measurements that belong together: batches may be longer than a sampling period."""
 NEAR = 0.25
 """A response time that differs from R_max by no more than this share is close to it [EDF 9]."""
 
@@ -111,7 +111,7 @@ class Profile:
 
     operators: dict[str, OperatorProfile] = field(default_factory=dict)
     hops_ms: list[float] = field(default_factory=list)
-    """What a stream paid for leaving its query, as often as that was measured lately."""
+    """Recent measurements of the cost of a hop between two queries."""
     downtimes: dict[str, list[float]] = field(default_factory=dict)
     """Seconds an application stood still, by kind of reconfiguration."""
     pauses: dict[str, list[Point]] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class Profile:
     responses: list[tuple[float, dict[str, float]]] = field(default_factory=list)
     """Response time, and the latency of every operator at that moment."""
     _latest: dict[str, Point] = field(default_factory=dict, repr=False, compare=False)
-    """When the latency of an operator was last measured, and what it was; of the response time under no name."""
+    """Time and value of the last latency of each operator; of the response time under the empty name."""
 
     def add(self, samples: Iterable[Sample], deployment: Deployment, fused: Collection[str] = ()) -> None:
         """Takes in what was measured at one moment; `fused` are the operators that share their query with others."""

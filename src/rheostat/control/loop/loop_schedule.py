@@ -39,7 +39,7 @@ class Loop(Protocol):
 
 
 Progress = Callable[[float], None]
-"""Is told what the clock says before every moment at which something is due, and once at the end."""
+"""Called with the time before every moment at which a loop is due, and once at the end."""
 
 
 def silent(now_seconds: float) -> None:

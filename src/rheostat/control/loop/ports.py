@@ -49,7 +49,7 @@ class Done:
     """A reconfiguration took place."""
 
     downtime_seconds: float
-    """How long the affected operators stood still."""
+    """Time that the affected operators stood still."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,11 +35,11 @@ class ApplicationManager:
     clock: Clock
     journal: EntryLog
     granting: Granting[Any] = field(default_factory=GrantAll)
-    """Which requests are enacted."""
+    """Policy that grants requests."""
     policy: ApplicationPolicy[Any] | None = None
     """Proposes for all operators together, beside what the local managers ask for."""
     local: Local = Local()
-    """How the policy's numbers become nodes."""
+    """Rules by which numbers of replicas become nodes."""
     period_seconds: float = 30.0
     """T_AM."""
     offset_seconds: float = 0.0
@@ -50,11 +50,11 @@ class ApplicationManager:
     leaving: NodeRelease = field(default_factory=NodeRelease)
     """Nodes the infrastructure manager wants back."""
     crowding: FusionGuard | None = None
-    """What watches over operators that run in one query, if they do so here."""
+    """Guard of operators that share a query, if operators are fused."""
     memory: Any = None
     policy_memory: Any = None
     comparison: Prediction = field(init=False)
-    """What its last change should bring."""
+    """Prediction of the last change."""
 
     def __post_init__(self) -> None:
         """Policies that were not given anything to remember begin."""

@@ -76,11 +76,11 @@ class Expectation:
 
     change: str
     utilizations: tuple[tuple[str, float], ...]
-    """How busy the replicas of every changed operator should be: the same work, spread over the new number."""
+    """Expected utilization of every changed operator: the same work, spread over the new number of replicas."""
     response_before_ms: float | None
-    """What the response time was before."""
+    """Response time before the change."""
     response_ms: float | None = None
-    """What it should be afterwards; None if it was not predicted."""
+    """Expected response time; None if it was not predicted."""
 
     def to_plain(self) -> dict[str, Json]:
         """Facts for the journal."""

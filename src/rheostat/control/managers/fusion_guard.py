@@ -23,9 +23,9 @@ class FusionGuard:
 
     application: Application
     busy: Callable[[str], float | None]
-    """How many replicas an operator would keep busy all the time, alone; None if that is not known."""
+    """Number of replicas that an operator alone would keep fully busy; None if unknown."""
     most: float = 0.7
-    """How busy a query may become by it."""
+    """Limit of the utilization of a query."""
 
     def checked(
         self, requests: Sequence[Request], replicas: Mapping[str, Replicas]

@@ -26,9 +26,9 @@ class Local:
     """Rules by which a local manager turns numbers of replicas into nodes."""
 
     placement: Placement = NearerIsLikelier()
-    """Where a new replica goes."""
+    """Placement of a new replica."""
     victims: VictimChoice = OnTheMostUsedNode()
-    """Which one goes away."""
+    """Choice of the replica that is removed."""
     seed: int = 0
 
 
@@ -108,9 +108,9 @@ class OperatorManager:
     """T_OM."""
     offset_seconds: float = 0.0
     memory_every: int = 0
-    """What was learned is journaled after so many steps; 0 for never."""
+    """Steps between two journal entries of the memory; 0 for never."""
     memory: Any = None
-    """What the policy remembers; None at birth: nothing yet."""
+    """Memory of the policy; None at birth."""
     _steps: int = field(default=0)
 
     def __post_init__(self) -> None:

@@ -54,9 +54,9 @@ class PlannedManager:
     starts_as_a_guess: bool = True
     """Whether rates were unknown when the start was deployed: the first plan is free then [EDRP 6.2]."""
     profile: Profile | None = None
-    """What was measured of the operators; planned with in the place of what they declare."""
+    """Measured profile of the operators, which replaces declared values in plans."""
     comparison: Prediction = field(init=False)
-    """What its last change should bring."""
+    """Prediction of the last change."""
     _planned: bool = False
     """Whether what runs was planned with measured rates."""
 

@@ -24,7 +24,7 @@ class RegionManager:
     region: str
     policy: TargetCapacity
     states: Sequence[ApplicationState]
-    """Of all applications that run here: they see the same nodes."""
+    """States of all applications that run here: they see the same nodes."""
     provider: NodeProvider
     journal: EntryLog
     leaving: set[str] = field(default_factory=set)

@@ -20,13 +20,13 @@ class Orders:
     """Orders of the controller to the managers on one node."""
 
     operators: tuple[str, ...] = ()
-    """Those that are looked after there."""
+    """Operators that are managed on the node."""
     memories: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     """Policy and memory of the manager that an operator had before."""
     hidden: tuple[str, ...] = ()
     """Nodes that take nothing new."""
     settled_at_seconds: float = NEVER
-    """Until then a change settles."""
+    """End of the time in which a change settles."""
     settling: Mapping[str, float] = field(default_factory=dict)
     """The same for single operators."""
     held_until_seconds: float = NEVER
@@ -61,12 +61,12 @@ class Report:
     """Requests and journal entries of the managers on one node."""
 
     operators: tuple[str, ...] = ()
-    """Those they look after."""
+    """Operators that are managed on the node."""
     life: str = ""
-    """Whose numbers these are: a node that was started again counts from 1."""
+    """Identity of the managers' process: after a restart, numbers count from 1 again."""
     requests: tuple[Standing, ...] = ()
     entries: tuple[tuple[int, Entry], ...] = ()
-    """What the controller has not received yet."""
+    """Journal entries that the controller has not received yet."""
 
     def to_plain(self) -> dict[str, Json]:
         """The message as a document."""

@@ -67,27 +67,27 @@ class ControlSettings:
     granting_options: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the global policy."""
     placement: str | None = None
-    """Where a new replica goes."""
+    """Placement of a new replica."""
     victims: str | None = None
-    """Which replica goes away."""
+    """Choice of the replica that is removed."""
     period_seconds: float | None = None
-    """Of operator and application managers, of the elasticity manager, or of the planner."""
+    """Period of operator and application managers, of the elasticity manager, or of the planner."""
     region_period_seconds: float = 60.0
-    """Of region and infrastructure managers."""
+    """Period of region and infrastructure managers."""
     averaging_seconds: float = 30.0
-    """Figures are means over so long."""
+    """Window over which figures are averaged."""
     warm_up_seconds: float = 0.0
-    """From the start nothing is proposed and what is measured does not count."""
+    """Time after the start in which nothing is proposed and no measurement counts."""
     settle_seconds: float = 30.0
-    """After a change nothing is proposed and what is measured does not count."""
+    """Time after a change in which nothing is proposed and no measurement counts."""
     settles_alone: bool = False
-    """Whether only what changed has to settle."""
+    """Whether only the changed operators have to settle."""
     response_figure: str = "response_mean_ms"
-    """Which response time the global policy looks at."""
+    """Response time that the global policy uses."""
     latency_bounds_ms: Mapping[str, float] = field(default_factory=dict)
     """R_max,op of single operators, for policies that have a latency bound."""
     neighbours: int = 16
-    """How many of the nearest nodes a local manager knows."""
+    """Number of nearest nodes that a local manager knows."""
     migrations: bool = False
     """Whether node managers move replicas away from busy nodes; off in EDF's experiments."""
     migration_threshold: float = 0.8
@@ -97,27 +97,27 @@ class ControlSettings:
     low_utilization: float = 0.1
     """U_low,r: nodes that are not busier are under-used."""
     vacate_seconds: float = 300.0
-    """How long an application has to leave a node."""
+    """Time that an application has to leave a node."""
     max_nodes: int | None = None
-    """In all regions together."""
+    """Limit of nodes in all regions together."""
     inhibited_regions: tuple[str, ...] = ()
     """Regions that get no nodes."""
     bounds: tuple[int, int] | None = None
     """Least and most replicas of every operator, beside its own."""
     cool_down_seconds: tuple[float, float] | None = None
-    """Before a scale-out and before a scale-in."""
+    """Cool-down before a scale-out and before a scale-in."""
     confirmations: int = 1
-    """How often in a row something must be proposed."""
+    """Number of times in a row that a change must be proposed."""
     excluded_periods: tuple[tuple[float, float], ...] = ()
-    """From and to, in seconds of the day."""
+    """Periods without changes: from and to, in seconds of the day."""
     quota_replicas: int | None = None
-    """In the whole application."""
+    """Limit of replicas in the whole application."""
     most_together: float = 0.7
-    """How busy a query may become by operators that are scaled in and run in it together."""
+    """Limit of the utilization of a query that scaled-in operators share."""
     dry_run: bool = False
     """Recommend without acting."""
     memory_every: int = 0
-    """What was learned is journaled after so many steps; 0 for never."""
+    """Steps between two journal entries of a learned memory; 0 for never."""
     seed: int = 0
 
     def policy_name(self) -> str:

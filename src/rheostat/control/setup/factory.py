@@ -52,11 +52,11 @@ class World:
     clock: Clock
     journal: EntryLog
     provider: NodeProvider | None = None
-    """Where nodes come from; without one the nodes stay as they are."""
+    """Source of further nodes; without one the nodes stay as they are."""
     profile: Profile | None = None
-    """What running the application has taught about it, for planners; without one they believe what it declares."""
+    """Profile of the application for planners; without one they use declared values."""
     requests: Requests | None = None
-    """What local managers elsewhere ask for; without it they are built here."""
+    """Requests of local managers on the nodes; without it local managers are built here."""
     fuses: bool = False
     """Whether neighbours with the same deployment run in one query and share its time."""
 

@@ -27,7 +27,7 @@ class SharedNodes:
 
     loops: tuple[Loop, ...]
     controls: tuple[Control, ...]
-    """Of each application, without what they share."""
+    """Control of each application, without the shared managers."""
     elasticity: ElasticityManager | None = None
     regions: tuple[RegionManager, ...] = ()
     infrastructure: InfrastructureManager | None = None

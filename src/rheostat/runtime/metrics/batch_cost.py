@@ -36,7 +36,7 @@ LONG_MS = 3000.0
 UNLOADED_MS = 300.0
 
 SPARKS_ROW_MS = 1.0
-"""What Spark itself does for a row (reading, handing it to Python and back, its state) hardly takes longer."""
+"""Upper estimate of Spark's own work per row: reading, handing it to Python and back, its state."""
 MOSTLY = 0.5
 """If so much of the cost was measured in the operators' own code, who causes how much is known well enough."""
 
@@ -138,7 +138,7 @@ class Timed:
     rows: float
     work_ms: float
     own_ms: tuple[tuple[float, ...], ...]
-    """Of each operator, in each partition."""
+    """Time of each operator, in each partition."""
 
 
 def timed_inside(batches: Sequence[Timed], replicas: int) -> BatchCost | None:

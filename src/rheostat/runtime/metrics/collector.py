@@ -117,7 +117,7 @@ class MetricsCollector:
         self._last: float | None = None
         self._flows: dict[int, InstanceRates] = {}
         self._costs: dict[tuple[str, ...], BatchCost] = {}
-        """What batches of a chain cost, for its next instances."""
+        """Costs of batches by chain, for its next instances."""
         self._cpu_seconds: dict[tuple[str, str], float] = {}
         """Processor time in each operator's own code on each node since the start."""
         self._node_watch, self._channels, self._watch = NodeProbe(), ChannelProbe(), StallWatch()

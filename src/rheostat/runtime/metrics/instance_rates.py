@@ -24,7 +24,7 @@ from rheostat.runtime.query.row_counts import channel_observation, input_observa
 
 BATCHES_FITTED = 300
 BATCHES_TIMED = 30
-"""What is measured directly needs few, and follows sooner."""
+"""Batches for directly timed costs: few suffice, and they follow changes sooner."""
 MOST_UNCERTAIN = 0.1
 """A utilisation with a greater standard error is not told; one above 1 may be as much less certain."""
 IDLE_MS = 1000.0
@@ -37,11 +37,11 @@ class OperatorChain:
     operators: tuple[str, ...]
     replicas: int
     inputs: Mapping[str, str] = field(default_factory=dict)
-    """Where each input of the head comes from, and by which channel; none if it is a source."""
+    """Producer and channel of each input of the head; none if it is a source."""
     stateful: str = ""
     """The operator that has the state, if one has."""
     idle_ms: float = IDLE_MS
-    """Who begins a batch so long after the last one had nothing to do meanwhile; longer than a trigger."""
+    """Time between two batches from which an instance counts as idle; longer than a trigger."""
     ends_in_results: bool = False
     """The last operator keeps what it is given: it takes in what the sink of the query is given."""
 
@@ -96,7 +96,7 @@ class MeasuredRates:
     cpu_seconds: Mapping[str, float] = field(default_factory=dict)
     """Processor time in the own Python code of those operators that have any."""
     read_tps: float = 0.0
-    """What the head reads, also of a source at which more arrives."""
+    """Rate at which the head reads, also of a source at which more arrives."""
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ class InstanceRates:
 
     chain: OperatorChain
     before: BatchCost | None = None
-    """What a batch of the same operators cost when that was last known, without what comes beside the work."""
+    """Last known cost of a batch of the same operators, without the part beside the work."""
     _ledger: CountedBatches = field(default_factory=CountedBatches)
     _since: float | None = None
     """Up to when everything was counted."""
@@ -113,7 +113,7 @@ class InstanceRates:
     _last: BatchReport | None = None
     """The last batch of the periods before."""
     _shares: Shares | None = None
-    """Who causes how much of the cost, as far as that is known."""
+    """Shares of the operators in the cost; None while unknown."""
 
     @property
     def last_batch(self) -> int:

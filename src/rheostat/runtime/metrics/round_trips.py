@@ -9,7 +9,7 @@ from random import Random
 from rheostat.model.network.coordinates import Coordinate, Vivaldi
 
 CONTROLLER = "controller"
-"""Who measures, in the latency space; it is no node."""
+"""Name of the controller in the latency space; it is no node."""
 
 _RULE = Vivaldi()
 

@@ -31,7 +31,7 @@ class Symptom:
     subject: Subject
     kind: SymptomKind
     what: str
-    """In words, with the figures."""
+    """The state in words, with its figures."""
     since_seconds: float
 
     def __str__(self) -> str:
