@@ -34,7 +34,7 @@ def generated_trips(spark: SparkSession, **parameters: str | float | bool) -> Da
 
 
 def recorded_trips(spark: SparkSession, *, path: str, **parameters: str | float | bool) -> DataFrame:
-    """The challenge's own files; the parameters are those of `rheostat.runtime.ends.replay`."""
+    """The challenge's own files; the parameters are those of `rheostat.runtime.ends.replay_source`."""
     described = {"speed_up": SPEED_UP, "surrogates": "0,1", **parameters}
     return sources.replay(spark, path=path, form="csv", event_time=str(EVENT_TIME_FIELD), **described)
 

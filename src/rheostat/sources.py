@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rheostat.runtime.ends.emulated_delay import with_service_time
     from rheostat.runtime.ends.rate import rate
-    from rheostat.runtime.ends.replay import replay
+    from rheostat.runtime.ends.replay_source import replay
     from rheostat.runtime.ends.seeded_random import Draw, Zipf
 
 __all__ = ["Draw", "Zipf", "rate", "replay", "with_service_time"]
@@ -25,7 +25,7 @@ _HOMES = {
     "Draw": "seeded_random",
     "Zipf": "seeded_random",
     "rate": "rate",
-    "replay": "replay",
+    "replay": "replay_source",
     "with_service_time": "emulated_delay",
 }
 

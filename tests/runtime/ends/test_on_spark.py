@@ -12,7 +12,7 @@ import pytest
 
 from rheostat.runtime.ends.emulated_delay import with_service_time
 from rheostat.runtime.ends.rate import rate, rate_batch
-from rheostat.runtime.ends.replay import replay
+from rheostat.runtime.ends.replay_source import replay
 
 pytestmark = pytest.mark.spark
 FIRST = datetime(2013, 1, 1, tzinfo=UTC)
