@@ -77,7 +77,7 @@ PROOFS: Mapping[str, Proof] = {
     "installs": Proof(
         "the wheel in a new environment, with a new project that runs",
         4,
-        "-m pytest -v -m acceptance tests/install/test_new_environment.py",
+        "-m pytest -v -m acceptance tests/install/test_new_environment.py tests/docs/test_readme.py",
     ),
 }
 

@@ -64,6 +64,7 @@ def newcomer(tmp_path_factory):
 
 
 @pytest.mark.spark
+@pytest.mark.acceptance
 @pytest.mark.timeout(900)
 def test_a_new_user_does_the_first_screen_as_printed(newcomer):
     folder, bin_ = newcomer

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("benchmarks", "examples", "experiments")
 PARTS_OF_OTHERS = {"experiments.fault_controller"}
 """Are started by a command, not typed: this one by `experiments.faults`."""
-SECONDS, SPARK_SECONDS = 4.0, 10.0
+SECONDS, SPARK_SECONDS = 4.0, 8.0
 """How long a command is let run; on Spark it takes most of that time until the first row is there."""
 ENDING_SECONDS = 20.0
 """What a command on Spark has time for to remove its files."""
