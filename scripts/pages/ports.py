@@ -80,10 +80,26 @@ PORTS = (
     ),
     Port(
         "rheostat.runtime.nodes.node_port:NodePort",
-        "Instances are started, held, stopped and reported on one node.",
-        ("rheostat.runtime.nodes.spark_node:SparkNode", "rheostat.runtime.nodes.remote_node:RemoteNode"),
+        "Instances are started, held, stopped and reported on one node; every call may be repeated, and an order to "
+        "hold survives a crash.",
+        (
+            "rheostat.runtime.nodes.spark_node:SparkNode",
+            "rheostat.runtime.nodes.remote_node:RemoteNode",
+            "rheostat.runtime.nodes.memory_node:MemoryNode",
+        ),
         "tests/contracts/node.py::NodeContract",
-        ("tests/runtime/nodes/test_nodes.py",),
+        ("tests/runtime/nodes/test_nodes.py", "tests/runtime/nodes/test_memory_node.py"),
+    ),
+    Port(
+        "rheostat.runtime.checkpoints.checkpoint_port:Checkpoints",
+        "A node takes, builds, places, lists and removes its checkpoints; only nodes touch them.",
+        (
+            "rheostat.runtime.nodes.spark_checkpoints:SparkCheckpoints",
+            "rheostat.runtime.nodes.remote_node:RemoteCheckpoints",
+            "rheostat.runtime.nodes.memory_node:MemoryCheckpoints",
+        ),
+        "tests/contracts/node.py::CheckpointsContract",
+        ("tests/runtime/nodes/test_nodes.py", "tests/runtime/nodes/test_memory_node.py"),
     ),
     Port(
         "rheostat.policies.contract.policy:OperatorPolicy",

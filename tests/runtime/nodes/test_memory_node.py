@@ -21,28 +21,37 @@ def instance(root, *operators, inputs=()):
     return InstanceSpec(name, "n1", steps, 1, "0-3" if inputs else "", checkpoint, str(root / "control"), inputs)
 
 
-class InMemory(NodeContract, CheckpointsContract):
-    """Every look at the statuses lets the instances run another batch."""
-
-    @pytest.fixture
-    def memory(self):
-        return MemoryNode("n1", is_working=True)
-
-    @pytest.fixture
-    def spec(self, tmp_path):
-        return instance(tmp_path, "source", "count")
-
-    @pytest.fixture
-    def reading(self, tmp_path):
-        channel = str(tmp_path / "channels" / "source--split")
-        return instance(tmp_path, "split", inputs=(Input(channel, "{}"),))
-
-    @pytest.fixture
-    def rows_out(self, memory, spec):
-        return lambda: next(one for one in memory.statuses() if one.name == spec.name).committed >= 3
+@pytest.fixture
+def memory():
+    """Every question for the statuses lets the instances run another batch."""
+    return MemoryNode("n1", is_working=True)
 
 
-class TestMemoryNode(InMemory):
+@pytest.fixture
+def spec(tmp_path):
+    return instance(tmp_path, "source", "count")
+
+
+@pytest.fixture
+def reading(tmp_path):
+    channel = str(tmp_path / "channels" / "source--split")
+    return instance(tmp_path, "split", inputs=(Input(channel, "{}"),))
+
+
+@pytest.fixture
+def rows_out(memory, spec):
+    return lambda: next(one for one in memory.statuses() if one.name == spec.name).committed >= 3
+
+
+class InstancesInMemory(NodeContract):
+    """Instances that are run by `advance`."""
+
+
+class CheckpointsInMemory(CheckpointsContract):
+    """Checkpoints in a dictionary."""
+
+
+class TestMemoryNode(InstancesInMemory, CheckpointsInMemory):
     @pytest.fixture
     def node(self, memory):
         return memory
@@ -52,7 +61,7 @@ class TestMemoryNode(InMemory):
         return memory.kill
 
 
-class TestMemoryNodeBehindHttp(InMemory):
+class TestMemoryNodeBehindHttp(InstancesInMemory, CheckpointsInMemory):
     @pytest.fixture
     def server(self, memory, tmp_path):
         with ExitStack() as ending:

@@ -86,8 +86,12 @@ def broken(described, tmp_path):
     return described(app.build(), "half")[1]
 
 
-class OnSpark(NodeContract, CheckpointsContract):
-    """What only a node with a Spark can show."""
+class CheckpointsOnSpark(CheckpointsContract):
+    """Checkpoints that Spark writes."""
+
+
+class InstancesOnSpark(NodeContract):
+    """Instances that Spark runs, and what only they can show."""
 
     def test_killed_while_it_planned_its_first_batch_it_can_begin_again(self, node, spec, rows_out):
         """Found by killing: Spark refuses to begin where half a file lies, and the instance was started for ever."""
@@ -105,7 +109,7 @@ class OnSpark(NodeContract, CheckpointsContract):
         assert "broken_operators.py" in failed.error
 
 
-class TestEmbeddedNode(OnSpark):
+class TestEmbeddedNode(InstancesOnSpark, CheckpointsOnSpark):
     @pytest.fixture
     def node(self, nodes_session, root):
         node = SparkNode("n1", nodes_session, root)
@@ -125,7 +129,7 @@ def agents(tmp_path_factory):
         yield processes, nodes, root
 
 
-class TestProcessNode(OnSpark):
+class TestProcessNode(InstancesOnSpark, CheckpointsOnSpark):
     @pytest.fixture
     def root(self, agents):
         """That of the agent; what a test has left there is removed."""
