@@ -1,5 +1,6 @@
 """The settings of a control come back from the journal as they were, and plans are made from them again."""
 
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -85,3 +86,68 @@ def test_a_journal_without_settings_cannot_be_replayed():
         replay_run(run.journal)
     with pytest.raises(NotReplayable):
         replay_run(MemoryJournal())
+
+
+LEARNS = ControlSettings("edf", "q-learning", memory_every=3)
+
+
+def with_takeover(settings, place, again=None):
+    """The journal of a run that a second controller takes over while the managers on the agents go on."""
+    entries = [entry for _, entry in simulate(chain("50 for 300; 150 for 300"), settings, 600.0).journal.read()]
+    journal = MemoryJournal()
+    journal.append(ControlRecord(settings, CHAIN, SITES).entry(0.0))
+    for number, entry in enumerate(entries):
+        if number == place:
+            journal.append(ControlRecord(again or settings, CHAIN, SITES).entry(entry.at_seconds))
+        journal.append(entry)
+    return journal
+
+
+@pytest.mark.parametrize("place", [10, 23, 40])
+def test_managers_that_outlive_their_controller_keep_their_memory(place):
+    """What they journal of it is older than what they remember."""
+    result = replay_run(with_takeover(LEARNS, place))
+    assert result.difference is None
+    assert result.skipped == 0
+
+
+def test_a_manager_that_is_started_again_elsewhere_goes_on_with_what_it_journaled():
+    entries = [entry for _, entry in with_takeover(LEARNS, None).read()]
+    journaled = max(i for i, entry in enumerate(entries) if entry.kind == "memory" and i < 40)
+    kept, lost = entries[: journaled + 1], entries[journaled + 1 : journaled + 4]
+    learned = [entry for entry in kept if entry.kind == "memory"]
+    again = [entry for _, entry in simulate(chain("150 for 300"), LEARNS, 300.0, learned=learned).journal.read()]
+    journal = MemoryJournal()
+    for entry in [*kept, *lost, *again]:
+        journal.append(entry)
+    assert replay_run(journal).difference is None
+    forgetful = MemoryJournal()
+    for entry in simulate(chain("150 for 300"), ControlSettings("edf", "q-learning"), 300.0).journal.read():
+        forgetful.append(entry[1])
+    proposals = [entry for _, entry in forgetful.read(kind="proposal")]
+    assert proposals != [entry for entry in again if entry.kind == "proposal"], "what was learned matters"
+
+
+def test_what_arrives_after_a_takeover_was_decided_with_the_settings_before():
+    other = ControlSettings("edf", "threshold", {"scale_out": 0.3})
+    journal, before = MemoryJournal(), with_takeover(ControlSettings("edf"), 10)
+    entries = [entry for _, entry in before.read() if entry.kind != "control"]
+    journal.append(ControlRecord(ControlSettings("edf"), CHAIN, SITES).entry(0.0))
+    journal.append(ControlRecord(other, CHAIN, SITES).entry(1000.0))
+    for entry in entries:
+        if entry.kind == "proposal":
+            journal.append(entry)
+    assert replay_run(journal).difference is None
+    last = journal.append(replace(scaling_out(entries), at_seconds=1001.0))
+    found = replay_run(journal).difference
+    assert found is not None
+    assert found.number == last
+
+
+def scaling_out(entries):
+    """A proposal that other thresholds do not make."""
+    return next(
+        entry
+        for entry in entries
+        if entry.kind == "proposal" and 0.35 < max(entry.facts["view"]["utilizations"], default=0.0) < 0.65
+    )

@@ -1,8 +1,7 @@
 """Replay: takes every decision of a journal again, with the same policies, from what was seen then.
 
 A replay needs no world: a decision depends on a view and on the policy's memory alone. The memory is built up along the
-way, as it was then. A local manager that was started again on another node goes on with the memory that was journaled
-last; where a decision differs under the memory built up so far, that memory is tried before a difference is reported.
+way, as it was then.
 """
 
 import json
@@ -10,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rheostat.control.history.replayed_memory import ReplayedMemory
 from rheostat.control.knowledge.measured_network import MeasuredNetwork
 from rheostat.control.knowledge.measured_values import MeasuredValues
 from rheostat.control.loop.ports import Entry, JournalReader
@@ -70,13 +70,15 @@ class Replay:
     """Number of decisions taken again so far."""
     skipped: int = 0
     """Number of decisions that could not be taken again."""
+    before: "Replay | None" = None
+    """The replay of the controller before."""
     _memories: dict[str, Any] = field(default_factory=dict)
-    _journaled: dict[str, Any] = field(default_factory=dict)
-    """The memory each manager has journaled last."""
+    """Of the policies for the whole application."""
+    _managers: dict[str, ReplayedMemory] = field(default_factory=dict)
 
     @classmethod
     def of(cls, control: Control) -> "Replay":
-        """A replay with the policies of a control, and with what its managers remember; the control is not touched."""
+        """A replay with the policies of a control, which is not touched."""
         return cls(
             {manager.name: (manager.policy, manager.local) for manager in control.operators},
             control.application.policy if control.application else None,
@@ -86,9 +88,11 @@ class Replay:
             control.planned,
         )
 
-    def remember(self, by: str, memory: Any) -> None:
-        """Gives a manager the memory that it begins with."""
-        self._memories[by] = self._journaled[by] = memory
+    def memory_of(self, by: str) -> ReplayedMemory:
+        """Memory of an operator's manager; made at its first use."""
+        if by not in self._managers:
+            self._managers[by] = ReplayedMemory(self.operators[by][0])
+        return self._managers[by]
 
     def differences(self, journal: JournalReader) -> Iterator[ReplayDifference]:
         """Every decision that would not be taken again; none if nothing was changed."""
@@ -123,28 +127,18 @@ class Replay:
 
     def _take_memory(self, entry: Entry) -> None:
         facts: Any = entry.facts
-        if facts["by"] in self.operators:
-            policy, _ = self.operators[facts["by"]]
-            if policy.name == facts["policy"]:
-                self._journaled[facts["by"]] = policy.loaded(facts["memory"])
+        if facts["by"] in self.operators and self.operators[facts["by"]][0].name == facts["policy"]:
+            self.memory_of(facts["by"]).take(facts["memory"])
 
     def _proposal(self, entry: Entry) -> Pair | None:
         facts: Any = entry.facts
         if facts["by"] not in self.operators:
             return None
-        policy, local = self.operators[facts["by"]]
+        _, local = self.operators[facts["by"]]
         then = Proposed.from_facts(facts)
-        journaled = self._journaled.get(then.by, policy.begin())
-        first: Pair | None = None
-        for memory in (self._memories.get(then.by, journaled), journaled):
-            proposal, following = policy.decide(then.view, memory)
-            request = replace(then, proposal=proposal).request(local)
-            pair = (then.proposal, facts["request"]), (proposal, None if request is None else request.to_plain())
-            if first is None or pair[0] == pair[1]:
-                first, self._memories[then.by] = pair, following
-            if pair[0] == pair[1]:
-                break
-        return first
+        proposal = self.memory_of(then.by).decide(then.view, then.proposal)
+        request = replace(then, proposal=proposal).request(local)
+        return (then.proposal, facts["request"]), (proposal, None if request is None else request.to_plain())
 
     def _application_proposal(self, entry: Entry) -> Pair | None:
         if self.policy is None:

@@ -1,7 +1,8 @@
 """Replay of a whole run from its journal alone, up to the first decision that would be taken otherwise.
 
 The journal holds the settings of each control that was put on the application. A controller that takes a run over
-writes them again, and its managers begin with what was journaled of their memory.
+writes them again, and its managers begin with what was journaled of their memory. Managers on agents go on meanwhile:
+what they have decided before the takeover, and what arrives only after it, is decided again with the settings before.
 """
 
 from collections.abc import Sequence
@@ -84,27 +85,38 @@ class ReplayNodes:
 
 def replay_run(journal: JournalReader) -> ReplayResult:
     """Takes the decisions of a journal again until one differs."""
-    replay, nodes = None, None
-    decided = skipped = 0
+    replay: Replay | None = None
+    nodes: ReplayNodes | None = None
+    since_seconds = 0.0
     lessons: list[Entry] = []
     for number, entry in journal.read():
         if entry.kind == MEMORY:
             lessons.append(entry)
         if entry.kind == CONTROL:
-            if replay is not None:
-                decided, skipped = decided + replay.decided, skipped + replay.skipped
             control, nodes = _control(entry, nodes)
-            replay = _reminded(control, lessons)
+            replay, since_seconds = _reminded(control, lessons, replay), entry.at_seconds
         elif entry.kind == NODE_JOINED and nodes is not None and entry.facts["name"] not in nodes.at.index:
             facts: Any = entry.facts
             nodes.at = with_node(nodes.at, Node(**facts))
         elif replay is None and entry.kind in DECISIONS:
             raise NotReplayable
-        elif replay is not None and (found := replay.follow(number, entry)) is not None:
-            return ReplayResult(decided + replay.decided, skipped + replay.skipped, found)
+        elif replay is not None:
+            by = replay.before if replay.before is not None and entry.at_seconds < since_seconds else replay
+            if (found := by.follow(number, entry)) is not None:
+                return _result(replay, found)
     if replay is None:
         raise NotReplayable
-    return ReplayResult(decided + replay.decided, skipped + replay.skipped)
+    return _result(replay)
+
+
+def _result(replay: Replay, found: ReplayDifference | None = None) -> ReplayResult:
+    """Counts over the replays of all controllers."""
+    decided, skipped, one = 0, 0, replay
+    while True:
+        decided, skipped = decided + one.decided, skipped + one.skipped
+        if one.before is None:
+            return ReplayResult(decided, skipped, found)
+        one = one.before
 
 
 def _control(entry: Entry, before: ReplayNodes | None) -> tuple[Control, ReplayNodes]:
@@ -119,9 +131,18 @@ def _control(entry: Entry, before: ReplayNodes | None) -> tuple[Control, ReplayN
     return build(record.settings, world, record.planning), nodes
 
 
-def _reminded(control: Control, lessons: Sequence[Entry]) -> Replay:
+def _reminded(control: Control, lessons: Sequence[Entry], before: Replay | None) -> Replay:
     remind(control.operators, lessons)
     replay = Replay.of(control)
+    replay.before = before
     for manager in control.operators:
-        replay.remember(manager.name, manager.memory)
+        memory = replay.memory_of(manager.name)
+        memory.restarts = manager.memory_every > 0
+        memory.add(manager.memory)
+        memory.journaled = manager.memory
+        if before is not None and manager.name in before.operators:
+            policy, _ = before.operators[manager.name]
+            if policy == manager.policy:
+                for kept in before.memory_of(manager.name).possible.values():
+                    memory.add(kept)
     return replay

@@ -121,19 +121,6 @@ def test_the_journal_of_a_run_is_found_in_its_directory_and_goes_on_over_a_takeo
     assert "decisions were taken again, all the same" in told.out
 
 
-def test_a_takeover_without_what_was_learned_is_a_difference(rheostat, run, tmp_path):
-    """The memory of the managers is part of what they decide by."""
-    journal = SqliteJournal(RunPaths(run).journal)
-    entries = [entry for _, entry in journal.read()]
-    journal.close()
-    second = [i for i, entry in enumerate(entries) if entry.kind == "control"][1]
-    kept = [entry for entry in entries[:second] if entry.kind != "memory"]
-    path = written(tmp_path / "forgetful.jsonl", [*kept, *(e for e in entries[second:] if e.kind != "memory")])
-    told = rheostat("replay", path, "--json")
-    assert told.code == 1
-    assert told.json["difference"]["number"] > len(kept)
-
-
 def test_what_cannot_be_replayed_is_told_plainly(rheostat, tmp_path):
     entries = simulated(rheostat, tmp_path / "run.jsonl")
     bare = rheostat("replay", written(tmp_path / "bare.jsonl", entries[1:]))
