@@ -75,9 +75,9 @@ PROOFS: Mapping[str, Proof] = {
         "-m pytest -v -m acceptance tests/experiments/test_smoke.py",
     ),
     "installs": Proof(
-        "the wheel in a new environment, with a new project that runs",
-        4,
-        "-m pytest -v -m acceptance tests/install/test_new_environment.py tests/docs/test_readme.py",
+        "the wheel in a new environment: README as printed, and a new project that runs",
+        8,
+        "-m pytest -v -m acceptance tests/install/test_new_environment.py tests/install/test_first_screen.py",
     ),
 }
 
