@@ -127,7 +127,7 @@ def test_a_controller_with_process_nodes_touches_no_file_of_a_node(tmp_path):
         end(process)
     seen["stop"] = place.touched()
     assert place.counts() == wanted
-    assert "node n2 is lost" in out
+    assert "node n2 lost" in out
     for moment, (touched, of_nodes) in seen.items():
         assert of_nodes == [], moment
         assert touched["journal.db"] or touched["channels"], f"nothing was recorded until {moment}"

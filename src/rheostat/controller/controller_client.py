@@ -3,10 +3,7 @@
 Standard library alone, so that `rheostat status` needs neither Spark nor a web framework.
 """
 
-import fcntl
 import json
-import os
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -17,6 +14,8 @@ from typing import Any
 from rheostat.control.loop.effects import effect_of
 from rheostat.control.loop.ports import Effect
 from rheostat.errors import RuntimeFault
+from rheostat.machine.private_files import lock, read_private, write_private
+from rheostat.machine.waits import wait_until
 from rheostat.model.graph.deployment import Deployment
 
 ADDRESS_FILE = "controller.json"
@@ -48,19 +47,15 @@ class Address:
 
 def write_address(directory: Path, address: Address) -> None:
     """Writes the address to a file that only the owner of the directory may read."""
-    temporary = directory / f"{ADDRESS_FILE}.tmp"
-    temporary.unlink(missing_ok=True)
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w") as file:
-        json.dump(asdict(address), file)
-    temporary.replace(directory / ADDRESS_FILE)
+    write_private(directory / ADDRESS_FILE, asdict(address))
 
 
 def read_address(directory: Path) -> Address | None:
     """Address in the file; None if there is none or it is not such a file."""
+    found = read_private(directory / ADDRESS_FILE)
     try:
-        return Address(**json.loads((directory / ADDRESS_FILE).read_text()))
-    except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError, TypeError):
+        return None if found is None else Address(**found)
+    except TypeError:
         return None
 
 
@@ -72,11 +67,10 @@ def remove_address(directory: Path) -> None:
 @contextmanager
 def held(directory: Path) -> Iterator[None]:
     """Keeps a second controller out of a directory; the lock goes with the process, however that ends."""
-    with (directory / LOCK_FILE).open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as taken:
-            raise RuntimeFault(f"an application runs in {directory} already: see rheostat status") from taken
+    file = lock(directory / LOCK_FILE)
+    if file is None:
+        raise RuntimeFault(f"an application runs in {directory} already: see rheostat status")
+    with file:
         yield
 
 
@@ -113,12 +107,11 @@ class RunningApplication:
     def stop(self, patience_seconds: float = 180.0) -> bool:
         """Asks it to end and waits for that; tells whether it has."""
         self._asked("POST", "/stop", {})
-        deadline = time.monotonic() + patience_seconds
-        while time.monotonic() < deadline:
-            if read_address(self.directory) is None and not is_held(self.directory):
-                return True
-            time.sleep(0.1)
-        return False
+
+        def has_ended() -> bool:
+            return read_address(self.directory) is None and not is_held(self.directory)
+
+        return wait_until(has_ended, patience_seconds, look_seconds=0.1)
 
     def answers(self) -> bool:
         """Whether the application answers."""

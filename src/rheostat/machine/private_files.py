@@ -30,7 +30,6 @@ def read_private(path: Path) -> dict[str, Any] | None:
 
 def lock(path: Path) -> IO[str] | None:
     """The lock of a file, None if another process has it. It ends when it is closed, or with the process."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("w")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

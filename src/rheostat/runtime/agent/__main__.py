@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 import time
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from fastapi import FastAPI
 from pyspark.sql import SparkSession
 
 from rheostat.logs import LogLevel, LogSettings, room_logger, start_logging
+from rheostat.machine.processes import is_alive
+from rheostat.machine.waits import wait_until
 from rheostat.model.documents import application_of
 from rheostat.runtime.agent.agent_api import agent_app
 from rheostat.runtime.agent.host_managers import HostManagers
@@ -170,18 +173,12 @@ def _end_at_once(why: str) -> None:
 
 
 def _end_with(pid: int, server: uvicorn.Server) -> None:
-    while True:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            server.should_exit = True
-            return
-        time.sleep(0.5)
+    wait_until(lambda: not is_alive(pid), inf, look_seconds=0.5)
+    server.should_exit = True
 
 
 def _end_when_forgotten(heard: ControllerWatch, seconds: float, server: uvicorn.Server) -> None:
-    while (silence := time.monotonic() - heard.at_seconds) < seconds:
-        time.sleep(min(1.0, seconds - silence))
+    wait_until(lambda: time.monotonic() - heard.at_seconds >= seconds, inf, look_seconds=min(1.0, seconds))
     server.should_exit = True
 
 

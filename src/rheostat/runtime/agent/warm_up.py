@@ -5,7 +5,6 @@ meanwhile. Every application needs the same parts: sources, channels, Python pro
 """
 
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from rheostat.app import App, operator
 from rheostat.logs import room_logger
+from rheostat.machine.waits import wait_until
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
@@ -102,10 +102,10 @@ def _stage(folder: Path) -> Iterator[None]:
 
 
 def _wait(reached: Callable[[], bool], is_wanted: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not reached():
+    def is_over() -> bool:
         if is_wanted():
             raise Interrupted
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not ready after {PATIENCE_SECONDS:g} s")
-        time.sleep(LOOK_SECONDS)
+        return reached()
+
+    if not wait_until(is_over, PATIENCE_SECONDS, look_seconds=LOOK_SECONDS):
+        raise TimeoutError(f"not ready after {PATIENCE_SECONDS:g} s")

@@ -49,7 +49,9 @@ def addressed_nodes(root: Path) -> list[str]:
 
 def claim(root: Path, node: str) -> IO[str] | None:
     """The lock of a node for its agent, None if another agent has it; it ends with the process."""
-    return lock(address_file(root, node).with_suffix(".lock"))
+    path = address_file(root, node).with_suffix(".lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return lock(path)
 
 
 def clear_leftovers(root: Path, node: str) -> None:

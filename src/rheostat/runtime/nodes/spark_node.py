@@ -4,7 +4,6 @@ An agent process serves one such node over HTTP, see `agent_api` and `RemoteNode
 """
 
 import json
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from rheostat.errors import NodeUnreachable
 from rheostat.machine.disk import Disk
+from rheostat.machine.waits import wait_until
 from rheostat.runtime.channels.hold_file import HoldOrder, acknowledged, write_control
 from rheostat.runtime.checkpoints.checkpoint import Checkpoint
 from rheostat.runtime.nodes.node_usage import Usage, UsageMeter
@@ -197,9 +197,7 @@ def _await_gap(checkpoint: Checkpoint) -> None:
 
     Even a busy query has such moments, after a commit and before the plan of the next batch is written.
     """
-    deadline = time.monotonic() + GAP_PATIENCE_SECONDS
-    while time.monotonic() < deadline and not checkpoint.is_settled:
-        time.sleep(0.002)
+    wait_until(lambda: checkpoint.is_settled, GAP_PATIENCE_SECONDS, look_seconds=0.002)
 
 
 def _failure(query: StreamingQuery) -> str | None:
