@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import pytest
 from tests.cli.quiet_nodes import THREE, quiet_run
 
+from rheostat.control.history.journal import MemoryJournal, MemoryStore
+from rheostat.controller.bring_up import owns_run
 from rheostat.controller.supervisor import ATTEMPTS, AgentSupervisor
 from rheostat.controller.watchdog import SILENCES
 from rheostat.errors import NodeUnreachable
@@ -274,3 +276,21 @@ class TestTakingUp:
             process.is_up = process.is_alive = False
             process.may_start.set()
         assert set(agents.start_all(THREE.nodes, taking_up=True)) == {"n1", "n2", "n3"}
+
+
+def test_agents_of_a_run_that_was_taken_over_are_left_running(scene):
+    scene.told.clear()
+    scene.processes["n1"].silent = True
+    scene.agents.abandon()
+    for _ in range(SILENCES + 1):
+        scene.agents._watchdog.round()
+    assert scene.told == [], "not stopped, and no longer killed"
+    assert all(process.is_alive for process in scene.processes.values())
+
+
+def test_a_controller_knows_whether_it_still_owns_the_run():
+    store = MemoryStore()
+    first = MemoryJournal(store)
+    assert owns_run(first)
+    second = MemoryJournal(store)
+    assert (owns_run(first), owns_run(second)) == (False, True)
