@@ -1,6 +1,5 @@
-"""The picture of README, from the recording of a run: `python -m scripts.pages.run_picture DIRECTORY OPERATOR`."""
+"""The picture of README, from the recording of a run."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,14 +32,9 @@ def picture(found: list[Chart], operator: str) -> str:
     return "\n".join([head, paper, *parts, "</svg>"]) + "\n"
 
 
-def main(directory: str, operator: str) -> None:
+def draw(directory: Path, operator: str) -> None:
     """Draws the run in a directory."""
-    place = Path(directory)
-    recording = read_recording(place, read_application(place / "application.yaml"))
+    recording = read_recording(directory, read_application(directory / "application.yaml"))
     if recording is None:
-        raise SystemExit(f"nothing was recorded in {place}; start it with rheostat run")
+        raise SystemExit(f"nothing was recorded in {directory}; start it with rheostat run")
     PICTURE.write_text(picture(charts(recording), operator), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
