@@ -1,69 +1,50 @@
-"""A controller that is killed in the middle of a change: what the next one does is what it would have done."""
+"""A controller that is killed in the middle of a change: the next one does what it would have done."""
 
 import pytest
 from experiments.crashes import ControllerDied, CrashingJournal, controller_dies
-from tests.cli.quiet_nodes import quiet_run
+from tests.runtime.reconfigure.small_run import SmallRun
 
 from rheostat.control.loop.migration import Event
-from rheostat.model.graph.deployment import Replicas
-from rheostat.runtime.channels.port.channel import EpochClaim, ProducedBatch
-from rheostat.runtime.channels.port.places import promised
+from rheostat.control.loop.ports import Done
+from rheostat.runtime.channels.records.manifest import NEVER
 from rheostat.runtime.reconfigure.runtime import Runtime
 
 PROMISE = 42
-"""Event time."""
+"""Event time that the instance has promised which is replaced."""
 
 
 @pytest.fixture
-def runtime(tmp_path):
-    with quiet_run(tmp_path / "app") as running:
-        yield running.controller.runtime
+def run(tmp_path):
+    run = SmallRun(tmp_path)
+    run.runtime.launch(run.deployment)
+    assert isinstance(run.runtime.deploy(run.moved("n2")), Done)
+    return run
 
 
-def other(runtime, journal=None):
-    """Another controller of the same run, on the same nodes."""
-    found = Runtime(runtime.blueprint, runtime._run.nodes, journal or runtime.journal)
-    found.launch(runtime.deployment())
-    return found
+def promised(runtime):
+    """Event time that all instances of the stateful operator have promised."""
+    return runtime._operations.channels.frontier(runtime.plan.with_head("count"), "count")
 
 
-def everything_on(deployment, node):
-    return deployment.having("split", Replicas.on(node)).having("out", Replicas.on(node))
-
-
-def promise(runtime):
-    """The instance that writes the results has published a batch."""
-    (before,) = runtime.plan.instances
-    producers = runtime.blueprint.results("out").producers
-    epoch = EpochClaim(before.producer, 2, runtime.journal.term)
-    producers.open(epoch, 0).publish(ProducedBatch(0, frontier=PROMISE), 1)
-
-
-@pytest.mark.parametrize("killed_after", [Event.BUILT, Event.STARTED])
-def test_after_the_switch_the_new_instances_promise_what_those_before_them_had_promised(runtime, killed_after):
-    """Found by killing: a source that was replaced again before its first batch held its readers up for two minutes."""
-    promise(runtime)
-    doomed = other(runtime, CrashingJournal(runtime.journal, killed_after, "after", controller_dies))
-    wanted = everything_on(runtime.deployment(), "n2")
+def test_after_the_switch_the_new_instances_promise_what_those_before_them_had_promised(run):
+    """Found by killing: a source that was replaced again before its first batch held everything up for two minutes."""
+    (before,) = run.runtime.plan.with_head("count")
+    run.runtime._operations.channels.open_epoch(before, PROMISE)
+    journal = CrashingJournal(run.journal, Event.BUILT, "after", controller_dies)
+    doomed = Runtime(run.runtime.blueprint, run.nodes, journal)
+    doomed.launch(run.deployment)
     with pytest.raises(ControllerDied):
-        doomed.deploy(wanted)
-    again = other(runtime)
-    assert again.deployment() == wanted
-    (writer,) = (one for one in again.plan.instances if one.tail == "out")
-    assert writer.node == "n2"
-    assert promised(again.blueprint.results("out").log(), writer.producer) == PROMISE
+        doomed.deploy(run.moved("n3"))
+    assert run.nodes["n3"].running == frozenset()
+    again = Runtime(run.runtime.blueprint, run.nodes, run.journal)
+    again.launch(run.deployment)
+    assert again.deployment() == run.moved("n3")
+    assert run.nodes["n3"].running == {"count@n3"}
+    assert promised(again) == PROMISE
 
 
-def test_before_the_switch_nothing_has_changed(runtime):
-    before = runtime.deployment()
-    doomed = other(runtime, CrashingJournal(runtime.journal, Event.SAVED, "after", controller_dies))
-    with pytest.raises(ControllerDied):
-        doomed.deploy(everything_on(before, "n2"))
-    again = other(runtime)
-    assert again.deployment() == before
-    assert {one.name: one.state for one in again.statuses().values()} == {"lines@n1": "running"}
-
-
-def test_a_change_that_was_finished_leaves_no_promises_to_pass_on(runtime):
-    runtime.deploy(runtime.deployment().having("split", Replicas.on("n2")))
-    assert other(runtime)._replaced == ()
+def test_a_change_that_was_finished_leaves_no_promises_to_pass_on(run):
+    again = Runtime(run.runtime.blueprint, run.nodes, run.journal)
+    again.launch(run.deployment)
+    assert again._replaced == ()
+    assert promised(again) == NEVER
