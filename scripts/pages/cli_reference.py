@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from scripts.pages.markdown import cell, code, page, table
 
-from rheostat.cli.main import COMMANDS, module_of
+from rheostat.cli.main import COMMANDS, app, module_of
 
 
 def parser_of(command: str) -> Any:
@@ -15,14 +15,17 @@ def parser_of(command: str) -> Any:
     return typer.main.get_command(importlib.import_module(module_of(command)).app)
 
 
+def common_options() -> list[Any]:
+    """The options of `rheostat` itself, which every command takes."""
+    return [option for option in typer.main.get_command(app).params if not option.hidden]
+
+
 def cli_reference() -> str:
     """All commands with all their arguments and options."""
-    about = (
-        "Every command takes `--help`. `rheostat --version` prints the version, and `--debug` shows the traceback of "
-        "an error. Exit codes: 0 the answer is yes, 1 it is no, 2 wrong use, 70 a defect in Rheostat."
-    )
+    about = "Exit codes: 0 the answer is yes, 1 it is no, 2 wrong use, 70 a defect in Rheostat."
+    common = table(("option of every command", "default", "meaning"), map(_option, common_options()))
     listed = table(("command", "purpose"), ((f"[`{name}`](#{name})", cell(text)) for name, text in COMMANDS.items()))
-    return page("Command line", about, listed, *(block for name in COMMANDS for block in _command(name)))
+    return page("Command line", about, common, listed, *(block for name in COMMANDS for block in _command(name)))
 
 
 def _command(name: str) -> list[str]:

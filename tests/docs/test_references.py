@@ -5,7 +5,7 @@ import re
 from dataclasses import fields
 
 import pytest
-from scripts.pages.cli_reference import cli_reference, parser_of
+from scripts.pages.cli_reference import cli_reference, common_options, parser_of
 from scripts.pages.documents_reference import documents_reference
 from scripts.pages.settings_reference import meanings_of, settings_reference
 
@@ -34,6 +34,12 @@ def test_a_command_has_a_section_with_all_its_arguments_and_options(command):
     for parameter in parser_of(command).params:
         for name in parameter.opts:
             assert (f"`{name}`" if name.startswith("-") else (parameter.metavar or name.upper())) in told
+
+
+def test_the_options_of_every_command_are_listed_first():
+    names = [name for option in common_options() for name in option.opts]
+    assert {"--debug", "--log-level"} <= set(names)
+    assert [name for name in names if f"`{name}`" not in CLI.partition("\n## ")[0]] == []
 
 
 def test_the_list_of_commands_is_complete():
