@@ -97,7 +97,7 @@ def _run(directory: Path) -> int:
             _watch(controller, controller.is_finished, known)
         finally:
             controller.stop()
-            controller.settle()
+            controller.finish()
         seconds = time.monotonic() - began
         rows = runtime.results("rankings").to_pylist()
         told = [story for story in stories(runtime.journal) if story.effect is not None]

@@ -51,10 +51,11 @@ def write_report(name: str, lines: Sequence[str]) -> None:
 
 
 def measured_at() -> str:
-    """The commit that is checked out, and today."""
+    """The commit that is checked out, if it is a clone that was measured, and today."""
     asked = ("git", "rev-parse", "--short", "HEAD")
-    commit = subprocess.run(asked, cwd=RESULTS.parents[1], capture_output=True, text=True, check=True).stdout.strip()
-    return f"Measured at commit `{commit}`, {datetime.now(UTC):%Y-%m-%d}."
+    told = subprocess.run(asked, cwd=RESULTS.parents[1], capture_output=True, text=True, check=False)
+    at = "outside of a clone" if told.returncode else f"at commit `{told.stdout.strip()}`"
+    return f"Measured {at}, {datetime.now(UTC):%Y-%m-%d}."
 
 
 def drawable(series: Sequence[float | None]) -> list[float]:

@@ -74,7 +74,7 @@ class Taken:
         return words + missing
 
 
-def take_all(case: Case, planner: Planner | None = None, seeds: Iterable[int] = SEEDS) -> Taken:
+def taken(case: Case, planner: Planner | None = None, seeds: Iterable[int] = SEEDS) -> Taken:
     """Plans a case on every network."""
     solver, outcomes, walls, cpus = planner or Exact(explains=False), [], [], []
     for seed in seeds:
