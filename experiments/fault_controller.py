@@ -13,6 +13,7 @@ from typing import Any
 from experiments.crashes import CrashingJournal
 from experiments.subjects import subject
 from experiments.walks import SETTINGS, finish
+from rheostat.control.history.sqlite_journal import SqliteJournal
 from rheostat.control.loop.migration import Event
 from rheostat.control.loop.ports import Journal
 from rheostat.errors import RheostatError
@@ -23,7 +24,6 @@ from rheostat.runtime.nodes.remote_node import RemoteNode
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.runtime import Runtime
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 SAME = "same"
 """The deployment that was asked for is the one there is: nothing was changed, so no process was killed."""

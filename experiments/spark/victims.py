@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.spark.stage import Stage
+from rheostat.control.history.sqlite_journal import SqliteJournalReader
 from rheostat.control.loop.ports import Entry
 from rheostat.controller.controller_client import read_address
 from rheostat.machine.processes import is_alive
@@ -21,7 +22,6 @@ from rheostat.runtime.channels.channel_store import open_channel
 from rheostat.runtime.channels.observe.result_rows import published, read_results
 from rheostat.runtime.nodes.agent_address import address_file, addressed_nodes
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournalReader
 
 ROOT = Path(__file__).parents[2]
 GRACE_SECONDS = 60.0

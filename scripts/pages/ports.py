@@ -52,10 +52,10 @@ PORTS = (
         "Numbered entries that are durable when `append` returns; a later term refuses an earlier one.",
         (
             "rheostat.control.history.journal:MemoryJournal",
-            "rheostat.runtime.reconfigure.sqlite_journal:SqliteJournal",
+            "rheostat.control.history.sqlite_journal:SqliteJournal",
         ),
         "tests/contracts/journal.py::JournalContract",
-        ("tests/control/loop/test_clocks_and_journal.py", "tests/runtime/reconfigure/test_sqlite_journal.py"),
+        ("tests/control/loop/test_clocks_and_journal.py", "tests/control/history/test_sqlite_journal.py"),
     ),
     Port(
         f"{_LOOP}:Probe",

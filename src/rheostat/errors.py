@@ -10,6 +10,7 @@ RheostatError
 └── RuntimeFault            something outside failed: a node, a query, a file
     ├── Fenced              a producer of an old epoch tried to write
     ├── JournalFenced       an earlier owner of a run tried to append to its journal
+    ├── JournalUnreadable   the journal does not say which plan holds
     ├── NodeUnreachable     an agent does not answer
     ├── SparkGone           the Spark that all nodes of a run share has died
     ├── OperatorFailed      the user's code raised
@@ -135,6 +136,20 @@ class JournalFenced(RuntimeFault):
         return (
             f"the run was taken over: term {self.newest_term} owns its journal, term {self.term} can no longer append; "
             "see rheostat status for the controller that runs it now"
+        )
+
+
+class JournalUnreadable(RuntimeFault):
+    """Journal that does not say which plan holds after a change that has failed; nothing starts until it does."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return (
+            f"the journal of the run cannot be read: {self.reason}; nothing is started or changed until it can: "
+            "see that its disk has room and answers"
         )
 
 

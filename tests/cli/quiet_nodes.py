@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from rheostat.control.history.sqlite_journal import SqliteJournal
 from rheostat.controller import Controller
 from rheostat.controller.bring_up import Opened
 from rheostat.controller.controller_api import serving
@@ -20,7 +21,6 @@ from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.runtime import Runtime
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 WORDS = Application(
     "words",

@@ -18,6 +18,7 @@ from examples.word_count.answer import answer
 from examples.word_count.sentences import sentence
 
 from rheostat.cli.output import ExitCode
+from rheostat.control.history.sqlite_journal import SqliteJournalReader
 from rheostat.controller.remote_managers import TOLD_BY
 from rheostat.runtime.channels.channel_store import open_channel
 from rheostat.runtime.channels.observe.result_rows import read_results
@@ -26,7 +27,6 @@ from rheostat.runtime.nodes.agent_address import address_file, read_agent_addres
 from rheostat.runtime.nodes.node_messages import ManagerQuestion
 from rheostat.runtime.nodes.remote_node import RemoteNode
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournalReader
 
 ROOT = Path(__file__).parents[2]
 SENTENCES, SEED = 900, 5

@@ -4,10 +4,10 @@ import logging
 
 from tests.cli.quiet_nodes import quiet_run
 
+from rheostat.control.history.sqlite_journal import SqliteJournal
 from rheostat.controller.watchdog import SILENCES, Watchdog
 from rheostat.model.graph.deployment import Replicas
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 
 def logged(caplog):

@@ -5,11 +5,11 @@ from contextlib import closing
 import pytest
 from tests.cli.quiet_nodes import quiet_run
 
+from rheostat.control.history.sqlite_journal import SqliteJournal
 from rheostat.control.loop.ports import Entry, RolledBack
 from rheostat.errors import JournalFenced
 from rheostat.model.graph.deployment import Replicas
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 
 @pytest.fixture

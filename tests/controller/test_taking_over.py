@@ -46,5 +46,5 @@ def test_after_the_switch_the_new_instances_promise_what_those_before_them_had_p
 def test_a_change_that_was_finished_leaves_no_promises_to_pass_on(run):
     again = Runtime(run.runtime.blueprint, run.nodes, run.journal)
     again.launch(run.deployment)
-    assert again._replaced == ()
+    assert again._recorded.replaced == ()
     assert promised(again) == NEVER

@@ -10,6 +10,7 @@ from experiments.spark.victims import CONTROLLER, Victim
 from experiments.spark.workload import Load
 from tests.cli.quiet_nodes import SCHEMA, THREE, WORDS
 
+from rheostat.control.history.sqlite_journal import SqliteJournal
 from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.controller.bring_up import Opened
 from rheostat.machine.processes import is_alive
@@ -20,7 +21,6 @@ from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.instance_spec import InstanceStatus
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.runtime import Runtime
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 AT_FIRST = Deployment.of({operator.name: {"n1": 1} for operator in WORDS.operators})
 ELSEWHERE = Deployment.of({name: {"n2": 2} if name == "split" else {"n1": 1} for name in WORDS.by_name})

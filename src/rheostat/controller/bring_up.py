@@ -18,6 +18,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from rheostat.control.history.sqlite_journal import SqliteJournal, SqliteJournalReader
 from rheostat.control.loop.ports import NODE_JOINED, NODE_LEFT, Journal, NodeProvider
 from rheostat.controller.controller_client import held
 from rheostat.controller.node_provider import LocalProvider
@@ -45,7 +46,6 @@ from rheostat.runtime.plan.physical_plan import PhysicalPlan
 from rheostat.runtime.plan.run_paths import RunPaths, check_names
 from rheostat.runtime.query.schema_discovery import discover_columns
 from rheostat.runtime.reconfigure.runtime import Runtime
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal, SqliteJournalReader
 from rheostat.runtime.spark.session import create_session, end_session, has_ended
 from rheostat.runtime.spark.spark_settings import SparkSettings
 

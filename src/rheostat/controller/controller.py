@@ -27,7 +27,7 @@ from rheostat.controller.decision_loop import DecisionLoop
 from rheostat.controller.recorder import RecordingFile
 from rheostat.controller.remote_managers import RemoteManagers
 from rheostat.controller.run_status import RunStatus, StatusView
-from rheostat.errors import JournalFenced, RheostatError, RuntimeFault
+from rheostat.errors import JournalFenced, JournalUnreadable, RheostatError, RuntimeFault
 from rheostat.logs import room_logger
 from rheostat.model.graph.application import Application
 from rheostat.model.graph.deployment import Deployment
@@ -147,6 +147,9 @@ class Controller:
             return Refused(("the application is being stopped",))
         try:
             effect = self.runtime.apply(change)
+        except JournalUnreadable:
+            # Whether the change holds is not known yet.
+            raise
         except RheostatError as failure:
             effect = RolledBack(str(failure))
         LOG.info("change %s: %s", change, effect)

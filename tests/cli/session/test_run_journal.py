@@ -7,6 +7,7 @@ import pytest
 from tests.cli.quiet_nodes import quiet_run
 from tests.simulation.scenes import CHAIN, SITES, chain
 
+from rheostat.control.history.sqlite_journal import SqliteJournal
 from rheostat.control.loop.clocks import SystemClock
 from rheostat.control.loop.ports import Done, Entry
 from rheostat.control.setup.control_settings import ControlSettings
@@ -16,7 +17,6 @@ from rheostat.model.network.membership import with_node
 from rheostat.model.network.resources import Node
 from rheostat.model.observation import Sample, Subject
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 from rheostat.simulation.studies.simulated_run import simulate
 
 START = 1_700_000_000.0

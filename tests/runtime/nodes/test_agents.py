@@ -12,6 +12,7 @@ import pytest
 from experiments.subjects import subject
 from experiments.walks import SETTINGS, finish, random_deployment
 
+from rheostat.control.history.sqlite_journal import SqliteJournal
 from rheostat.control.loop.ports import Done
 from rheostat.model.documents import write
 from rheostat.model.network.resources import Infrastructure, Node
@@ -20,7 +21,6 @@ from rheostat.runtime.nodes.node_processes import node_processes
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.runtime import Runtime
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]

@@ -5,6 +5,7 @@ from experiments.subjects import subject
 from experiments.walks import SETTINGS, finish
 from tests.runtime.nodes.standalone import HOST, standalone_cluster
 
+from rheostat.control.history.sqlite_journal import SqliteJournal
 from rheostat.control.loop.ports import Done
 from rheostat.model.documents import write
 from rheostat.model.graph.deployment import Deployment
@@ -13,7 +14,6 @@ from rheostat.runtime.nodes.node_processes import node_processes
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.reconfigure.runtime import Runtime
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 from rheostat.runtime.spark.spark_settings import SparkSettings
 
 pytestmark = [pytest.mark.spark, pytest.mark.acceptance, pytest.mark.timeout(600)]

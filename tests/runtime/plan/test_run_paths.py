@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rheostat.control.history.sqlite_journal import SqliteJournal
 from rheostat.control.loop.ports import Entry
 from rheostat.controller.bring_up import Launch, check_known, opened
 from rheostat.errors import InvalidModel, RuntimeFault
@@ -17,7 +18,6 @@ from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import physical_plan
 from rheostat.runtime.plan.run_paths import RunPaths, check_names
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 ONE = Infrastructure("one", (Node("n1", 8),))
 

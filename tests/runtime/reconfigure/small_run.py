@@ -45,8 +45,17 @@ class SmallRun:
         self.disk = disk
         columns = {operator.name: Columns(SCHEMA) for operator in WORDS.operators}
         blueprint = Blueprint(WORDS, NODES, RunPaths(root), columns, SETTINGS)
-        self.runtime = Runtime(blueprint, self.nodes, self.journal, clock=clock, pause=clock.pause)
+        self._blueprint, self._clock = blueprint, clock
+        self.runtime = self._new_runtime()
         self.deployment = Deployment.of({operator.name: {"n1": 1} for operator in WORDS.operators})
+
+    def _new_runtime(self):
+        return Runtime(self._blueprint, self.nodes, self.journal, clock=self._clock, pause=self._clock.pause)
+
+    def take_over(self):
+        """Another controller takes the application up from the journal."""
+        self.runtime = self._new_runtime()
+        self.runtime.launch(self.deployment)
 
     def moved(self, *nodes):
         """The deployment with the stateful operator on these nodes."""

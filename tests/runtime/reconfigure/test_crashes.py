@@ -7,13 +7,13 @@ from experiments.crashes import STEPS, ControllerDied, CrashingJournal, controll
 from experiments.subjects import subject
 from experiments.walks import SETTINGS, finish, random_deployment, three_nodes
 
+from rheostat.control.history.sqlite_journal import SqliteJournal
 from rheostat.control.loop.migration import Event, Migration
 from rheostat.runtime.nodes.spark_node import SparkNode
 from rheostat.runtime.plan.blueprint import Blueprint
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.query.schema_discovery import discover_columns
 from rheostat.runtime.reconfigure.runtime import Runtime
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rheostat.control.history.decision_story import Story, TellableDecision, stories
 from rheostat.control.history.node_story import node_stories
+from rheostat.control.history.sqlite_journal import SqliteJournalReader
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournalReader
 
 
 @contextmanager

@@ -118,6 +118,12 @@ def physical_plan(
     return PhysicalPlan(deployment, tuple(planned), counted, dict(previous.parked) if previous else {})
 
 
+def retired_instances(old: PhysicalPlan, new: PhysicalPlan) -> tuple[Instance, ...]:
+    """The instances of one plan that another plan does not have, by their numbers."""
+    kept = {instance.number for instance in new.instances}
+    return tuple(instance for instance in old.instances if instance.number not in kept)
+
+
 def _instances(
     application: Application, fragment: Fragment, key_groups: int, previous: PhysicalPlan | None
 ) -> Sequence[Instance]:

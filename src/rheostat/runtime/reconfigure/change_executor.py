@@ -8,7 +8,7 @@ from rheostat.control.loop.migration import Event, Migration
 from rheostat.control.loop.ports import Entry, Journal
 from rheostat.model.graph.application import Kind
 from rheostat.runtime.checkpoints.state_job import StateJob
-from rheostat.runtime.plan.physical_plan import Instance, PhysicalPlan
+from rheostat.runtime.plan.physical_plan import Instance, PhysicalPlan, retired_instances
 from rheostat.runtime.reconfigure.barriers import Barriers
 from rheostat.runtime.reconfigure.instance_ops import InstanceOperations
 from rheostat.runtime.reconfigure.state_moves import job_for
@@ -24,11 +24,7 @@ class PlanDifference:
     @classmethod
     def between(cls, old: PhysicalPlan, new: PhysicalPlan) -> "PlanDifference":
         """By the numbers of the instances."""
-        kept = {one.number for one in old.instances} & {one.number for one in new.instances}
-        return cls(
-            tuple(one for one in old.instances if one.number not in kept),
-            tuple(one for one in new.instances if one.number not in kept),
-        )
+        return cls(retired_instances(old, new), retired_instances(new, old))
 
 
 class ChangeExecutor:
@@ -43,7 +39,9 @@ class ChangeExecutor:
     def carry_out(self, old: PhysicalPlan, new: PhysicalPlan) -> PhysicalPlan:
         """Carries out the change and gives the new plan; a failure before the switch is rolled back and raised."""
         difference = PlanDifference.between(old, new)
-        self._note(Event.BEGIN, {"wanted": {op: dict(r.counts) for op, r in new.deployment.items()}})
+        wanted = {operator: dict(replicas.counts) for operator, replicas in new.deployment.items()}
+        # The numbers are used up from here on, also if the change is rolled back.
+        self._note(Event.BEGIN, {"wanted": wanted, "counted": new.counted})
         try:
             self._operations.failover.add(difference.created)
             prepared = self._prepare(difference, old)
@@ -171,6 +169,8 @@ class ChangeExecutor:
         self._note(Event.RESTORED)
 
     def _note(self, event: Event, facts: dict[str, object] | None = None) -> None:
-        self._migration = self._migration.after(event)
+        """Journals a step; a step that could not be written was not taken."""
+        after = self._migration.after(event)
         whole = {"change": self._number, "event": event.value, **(facts or {})}
         self._journal.append(Entry("change", time.time(), whole))  # type: ignore[arg-type]
+        self._migration = after

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from rheostat.control.history.sqlite_journal import SqliteJournal
 from rheostat.model.graph.application import Application
 from rheostat.model.network.resources import Infrastructure
 from rheostat.runtime.metrics.collector import CollectorSettings
@@ -15,7 +16,6 @@ from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.run_paths import RunPaths
 from rheostat.runtime.query.schema_discovery import discover_columns
 from rheostat.runtime.reconfigure.runtime import Runtime
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 
 @contextmanager

@@ -4,6 +4,7 @@ Level-triggered: the journal says what should run, the nodes say what does, and 
 So a controller that comes back after a crash does what a new one does: it reads the plan and brings it up.
 """
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -11,9 +12,8 @@ from dataclasses import asdict, replace
 
 import pyarrow as pa
 
-from rheostat.control.loop.migration import Event
 from rheostat.control.loop.ports import NODE_JOINED, NODE_LEFT, Done, Effect, Entry, Journal, Refused, RolledBack
-from rheostat.errors import NodeUnreachable, RheostatError, RuntimeFault
+from rheostat.errors import JournalUnreadable, NodeUnreachable, RheostatError, RuntimeFault
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.graph.reconfiguration import Reconfiguration
 from rheostat.model.network.membership import with_node, with_only
@@ -29,16 +29,19 @@ from rheostat.runtime.plan.instance_spec import InstanceStatus
 from rheostat.runtime.plan.physical_plan import Instance, PhysicalPlan, physical_plan
 from rheostat.runtime.query.progress_report import BatchReport
 from rheostat.runtime.reconfigure.barriers import Barriers
-from rheostat.runtime.reconfigure.change_executor import ChangeExecutor, PlanDifference
+from rheostat.runtime.reconfigure.change_executor import ChangeExecutor
 from rheostat.runtime.reconfigure.change_lock import ChangeLock
 from rheostat.runtime.reconfigure.channel_ends import is_drained
 from rheostat.runtime.reconfigure.feasibility import objections
 from rheostat.runtime.reconfigure.instance_ops import InstanceOperations
 from rheostat.runtime.reconfigure.read_positions import ReadPositions
+from rheostat.runtime.reconfigure.recorded_plan import RecordedPlan
 from rheostat.runtime.reconfigure.restarts import Restarts
 from rheostat.runtime.reconfigure.run_nodes import RunNodes
 from rheostat.runtime.reconfigure.source_throttle import SourceThrottle
 from rheostat.runtime.reconfigure.state_moves import refusals
+
+LOG = logging.getLogger("rheostat.runtime.reconfigure")
 
 
 class Runtime:
@@ -61,13 +64,12 @@ class Runtime:
         self.monitor = MetricsCollector(blueprint, self._run.nodes, monitor, place=self._failover.place_of)
         self._throttle = SourceThrottle(self._operations)
         self.lock = ChangeLock()
-        self._changes = 0
-        self._paused_seconds = 0.0
+        self._recorded = RecordedPlan()
         self._plan: PhysicalPlan | None = None
         self._unsettled = False
+        self._unread = False
+        """Whether a change has ended without the journal saying which plan holds."""
         self._up: Infrastructure | None = None
-        self._replaced: tuple[Instance, ...] = ()
-        """Instances replaced by a change that a former controller has begun and not finished."""
 
     @property
     def blueprint(self) -> Blueprint:
@@ -83,7 +85,7 @@ class Runtime:
 
     def launch(self, deployment: Deployment) -> None:
         """Starts the application, or takes it up where the journal says it was, whatever deployment is given."""
-        self._plan = self._recorded()
+        self._read_journal()
         if self._plan is None:
             if reasons := self._objections(deployment):
                 raise ValueError("; ".join(reasons))
@@ -113,7 +115,7 @@ class Runtime:
         self._operations.checkpoints.keep_only(self.plan.instances)
         # The promises of the instances before them hold for them, too: else all readers would wait until they have
         # published something, which an instance that is replaced again at once never does.
-        promises = {one.tail: self._operations.channels.frontier(self._replaced, one.tail) for one in missing}
+        promises = {one.tail: self._operations.channels.frontier(self._recorded.replaced, one.tail) for one in missing}
         self._barriers.bring_up(missing, promises)
         self._operations.keep_only(self.plan)
         self._operations.release(self.plan.instances)
@@ -162,51 +164,54 @@ class Runtime:
         return objections(self.blueprint, wanted, current, lost=lost)
 
     def _apply(self, change: Reconfiguration) -> Effect:
-        old = self.plan
         try:
-            wanted = change.apply(old.deployment)
+            self._settle()
+            wanted = change.apply(self.plan.deployment)
+        except RuntimeFault as failure:
+            return Refused((f"an earlier change is not settled yet: {failure}",))
         except ValueError as wrong:
             return Refused((str(wrong),))
         if reasons := self._objections(wanted):
             return Refused(tuple(reasons))
-        new = physical_plan(self.blueprint.application, wanted, self.blueprint.settings.key_groups, old)
+        old = self.plan
+        counted = replace(old, counted=max(old.counted, self._recorded.counted))
+        new = physical_plan(self.blueprint.application, wanted, self.blueprint.settings.key_groups, counted)
         try:
             reasons = refusals(self.blueprint, old, new, self._operations.checkpoints.state_kind)
         except RuntimeFault as failure:
             return RolledBack(str(failure))
         if reasons:
             return Refused(tuple(reasons))
-        self._changes += 1
-        changing = ChangeExecutor(self._operations, self._barriers, self.journal, self._changes)
+        return self._carry_out(old, new)
+
+    def _carry_out(self, old: PhysicalPlan, new: PhysicalPlan) -> Effect:
+        """Carries out a change of the plan. After a failure the journal says which plan holds."""
+        self._recorded = replace(self._recorded, changes=self._recorded.changes + 1, counted=new.counted)
+        changing = ChangeExecutor(self._operations, self._barriers, self.journal, self._recorded.changes)
         # Whatever is created starts running; what is kept and held back stays so.
         self._throttle.held &= {instance.name for instance in old.instances if instance in new.instances}
         try:
             self._plan = changing.carry_out(old, new)
-            self._paused_seconds += changing.paused_seconds
+            paused = self._recorded.paused_seconds + changing.paused_seconds
+            self._recorded = replace(self._recorded, plan=self._plan, paused_seconds=paused)
             self._operations.checkpoints.keep_only(self.plan.instances)
-        except RheostatError as failure:
+        except Exception as failure:
+            if not isinstance(failure, RheostatError):
+                LOG.exception("change %d failed", self._recorded.changes)
             # Whatever is half done is finished or undone as soon as all nodes answer: the journal says which.
-            self._plan = self._recorded() or old
-            self._unsettled = not changing.is_finished
+            self._unsettled, self._unread = not changing.is_finished, True
+            self._read_journal()
             if self._plan == old:
                 return RolledBack(str(failure))
         return Done(changing.paused_seconds)
 
-    def _recorded(self) -> PhysicalPlan | None:
-        """The plan that holds, as the journal tells; and what it has replaced, if that was not finished."""
-        plan, paused = None, 0.0
-        before: PhysicalPlan | None = None
-        for _, entry in self.journal.read():
-            if entry.kind == "launch" or (entry.kind == "change" and entry.facts["event"] == Event.BUILT.value):
-                before, plan = plan, PhysicalPlan.from_dict(entry.facts["plan"])  # type: ignore[arg-type]
-            if entry.kind == "change" and entry.facts["event"] == Event.RESUMED.value:
-                before = None
-            if entry.kind == "change":
-                paused += float(entry.facts.get("paused_seconds", 0.0))  # type: ignore[arg-type]
-                self._changes = max(self._changes, int(entry.facts["change"]))  # type: ignore[arg-type]
-        self._paused_seconds = paused
-        self._replaced = PlanDifference.between(before, plan).retired if before is not None and plan is not None else ()
-        return plan
+    def _read_journal(self) -> None:
+        """Takes over the plan that holds. JournalUnreadable if the journal does not say it: nothing may start then."""
+        try:
+            self._recorded = RecordedPlan.of(self.journal)
+        except Exception as failure:
+            raise JournalUnreadable(str(failure)) from failure
+        self._plan, self._unread = self._recorded.plan, False
 
     def statuses(self) -> dict[str, InstanceStatus]:
         """How every instance is doing."""
@@ -218,12 +223,18 @@ class Runtime:
         Gives the statuses found before.
         """
         with self.lock.for_care():
-            if self._unsettled:
-                self.reconcile()
-                self._unsettled = False
+            self._settle()
             known = self._operations.heal()
             self._throttle.look(self.plan)
             return known
+
+    def _settle(self) -> None:
+        """Finishes or undoes a change that has failed, and starts what a node has lost or has to take back."""
+        if self._unread:
+            self._read_journal()
+        if self._unsettled:
+            self.reconcile()
+            self._unsettled = False
 
     def use(self, node: NodePort) -> None:
         """Takes a node that has come back; what should run there is started again."""
@@ -285,7 +296,7 @@ class Runtime:
         if not samples:
             return []
         whole = Subject.application(self.blueprint.application.name)
-        return [*samples, Sample(whole, now, {"downtime_seconds": self._paused_seconds})]
+        return [*samples, Sample(whole, now, {"downtime_seconds": self._recorded.paused_seconds})]
 
     def progress(self, instance: Instance, after: int = -1) -> Sequence[BatchReport]:
         """The recent batches of an instance after one; none while its node is out of reach."""

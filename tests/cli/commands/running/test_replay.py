@@ -7,10 +7,10 @@ import pytest
 from tests.simulation.scenes import CHAIN, SITES, chain
 
 from rheostat.control.history.journal import from_line, to_line
+from rheostat.control.history.sqlite_journal import SqliteJournal
 from rheostat.control.setup.control_record import ControlRecord
 from rheostat.control.setup.control_settings import ControlSettings
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 from rheostat.simulation.studies.simulated_run import simulate
 
 TOUR = ("clicks.yaml", "sites.yaml")

@@ -9,13 +9,13 @@ from pyarrow import parquet
 from tests.runtime.channels.world import opened
 from tests.simulation.scenes import CHAIN, SITES
 
+from rheostat.control.history.sqlite_journal import SqliteJournal
 from rheostat.model.documents import write
 from rheostat.model.graph.application import RESULTS_SINK
 from rheostat.runtime.channels.channel_store import channel_at
 from rheostat.runtime.channels.port.channel import ProducedBatch
 from rheostat.runtime.channels.records.channel_spec import ChannelSpec
 from rheostat.runtime.plan.run_paths import RunPaths
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
 
 ROWS = [{"word": "a", "count": 1}, {"word": "b", "count": 1}, {"word": "a", "count": 2}]
 

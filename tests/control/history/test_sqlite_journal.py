@@ -8,16 +8,16 @@ from contextlib import ExitStack, closing
 import pytest
 from tests.contracts.journal import JournalContract
 
+from rheostat.control.history.sqlite_journal import SqliteJournal, SqliteJournalReader
 from rheostat.control.loop.ports import Entry
 from rheostat.errors import JournalFenced
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal, SqliteJournalReader
 
 OWNER = """
 import sys
 from pathlib import Path
 from rheostat.control.loop.ports import Entry
 from rheostat.errors import JournalFenced
-from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal
+from rheostat.control.history.sqlite_journal import SqliteJournal
 
 journal = SqliteJournal(Path(sys.argv[1]))
 print(journal.append(Entry("old", 1, {})), flush=True)
@@ -101,7 +101,7 @@ def test_two_processes_that_take_a_run_over_at_once_get_terms_of_their_own(tmp_p
     path = tmp_path / "journal.db"
     code = (
         "import sys; from pathlib import Path; "
-        "from rheostat.runtime.reconfigure.sqlite_journal import SqliteJournal; "
+        "from rheostat.control.history.sqlite_journal import SqliteJournal; "
         "print([SqliteJournal(Path(sys.argv[1])).term for _ in range(20)])"
     )
     owners = [
