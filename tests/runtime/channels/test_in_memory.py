@@ -39,13 +39,13 @@ def test_rows_pass_two_channels_exactly_once(tmp_path, monkeypatch):
     for batch in range(10):
         values = np.arange(7) + 7 * batch
         rows = pa.record_batch({"value": values, "group": values % 4})
-        source.publish(batch, [source.write([rows], 0, batch)], batch)
+        source.publish(batch, source.write([rows], 0, batch), batch)
         end = turn(reader, here, None, batch)
         read = reader.plan(here, end)
         for number in (batch, batch):  # the fragment's batch is done twice, as after a crash
             pieces = [piece for part in read for piece in read_strands(part, numbers.log().fetch, None, labelled=False)]
             squared = [pa.record_batch({"value": np.square(piece.column("value").to_numpy())}) for piece in pieces]
-            fragment.publish(number, [fragment.write(squared, number, batch)], batch)
+            fragment.publish(number, fragment.write(squared, number, batch), batch)
         here = end
     turn(reader, here, None, 1000)
     assert subscription_backlog(numbers, "f").rows == 0

@@ -95,5 +95,5 @@ def test_a_writer_dates_the_rows_of_a_source_by_the_plan_of_their_batch(tmp_path
     writer = ChannelWriter(WriteSettings("p", 1, (Output(channel.address),), provenance, INGEST_NOW))
     writer.declare(0)
     written = writer.write(table_of([Row("p", 0, 0), Row("p", 1, 0)]).to_batches(), 0, 8000)
-    writer.publish(0, [written], 9000)
+    writer.publish(0, written, 9000)
     assert channel.log().entry("p", 1, 0).ingest == IngestHistogram(1, {7000: 2})

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import StructType
 
+from rheostat.errors import RuntimeFault
 from rheostat.machine.disk import Disk
 from rheostat.model.graph.application import Grouping
 from rheostat.runtime.channels import channel_store
@@ -333,6 +334,21 @@ def test_aborting_a_batch_that_was_published_removes_nothing(tmp_path):
     messages = [writer.write(iter([rows]))]
     writer.commit(messages, 0)
     writer.abort(messages, 0)
+    assert content(channel) == [{"name": "p", "value": 1, "k": "a"}]
+
+
+@pytest.mark.parametrize("unknown", [None, "a message of another writer"])
+def test_a_batch_with_a_task_that_told_nothing_known_is_not_published(tmp_path, unknown):
+    """Its rows would be lost without a word."""
+    channel = channel_at(tmp_path / "a")
+    source = ChannelSource({"producer": "p", "outputs": format_outputs([Output(channel.address)])})
+    writer = source.streamWriter(StructType(), overwrite=False)
+    rows = pa.RecordBatch.from_pydict({"name": ["p"], "value": [1], "k": ["a"]})
+    message = writer.write(iter([rows]))
+    with pytest.raises(RuntimeFault, match="a task of batch 0 told"):
+        writer.commit([message, unknown], 0)
+    assert content(channel) == []
+    writer.commit([message], 0)
     assert content(channel) == [{"name": "p", "value": 1, "k": "a"}]
 
 

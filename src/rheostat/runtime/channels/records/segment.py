@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rheostat.errors import RuntimeFault
 from rheostat.runtime.channels.records.key_groups import EVERY
 from rheostat.runtime.channels.records.manifest import NEVER
 
@@ -55,12 +56,20 @@ class Strand:
 def grouped(table: pa.Table, groups: npt.NDArray[np.int64] | None) -> tuple[pa.RecordBatch, dict[int, int]]:
     """The rows as one batch sorted by key group, and the number of rows by group. `groups` of None: broadcast."""
     if groups is None:
-        return table.combine_chunks().to_batches()[0], {EVERY: table.num_rows}
+        return _one_batch(table), {EVERY: table.num_rows}
     if not np.all(groups[:-1] <= groups[1:]):
         order = np.argsort(groups, kind="stable")
         table, groups = table.take(pa.array(order)), groups[order]
     names, sizes = np.unique(groups, return_counts=True)
-    return table.combine_chunks().to_batches()[0], dict(zip(names.tolist(), sizes.tolist(), strict=True))
+    return _one_batch(table), dict(zip(names.tolist(), sizes.tolist(), strict=True))
+
+
+def _one_batch(table: pa.Table) -> pa.RecordBatch:
+    """All rows as one batch; RuntimeFault if they do not fit, rather than the first part of them."""
+    batches = table.combine_chunks().to_batches()
+    if len(batches) != 1:
+        raise RuntimeFault(f"{table.num_rows} rows with {table.nbytes} bytes do not fit into one segment")
+    return batches[0]
 
 
 Fetch = Callable[[Iterable[GroupRun]], Iterator[pa.RecordBatch]]

@@ -1,6 +1,6 @@
 """Writer for queries in update mode, by foreachBatch: Spark does not let them write to a Python data source.
 
-The rows of a batch are stored by its tasks, what they wrote comes back as one small row per task, and the batch is
+The rows of a batch are stored by its tasks, what they wrote comes back as one small row per segment, and the batch is
 published here, in the driver. Replaying a batch does nothing, as always. Storing is part of the query, so that it is
 planned with it: handed to Spark anew with every batch it took 15 ms of each.
 """
@@ -34,8 +34,8 @@ def into_channels(frame: DataFrame, options: Mapping[str, str], wrote: Wrote) ->
     ChannelWriter(writing_of(own)).declare(_now_ms())
 
     def store(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        result = ChannelWriter(writing_of(own)).write(batches, turn_of(TaskContext.get()), _now_ms())
-        yield pa.RecordBatch.from_pydict({"result": [json.dumps(_document(result))]})
+        results = ChannelWriter(writing_of(own)).write(batches, turn_of(TaskContext.get()), _now_ms())
+        yield pa.RecordBatch.from_pydict({"result": pa.array(map(json.dumps, map(_document, results)), pa.string())})
 
     def publish(stored: DataFrame, batch: int) -> None:
         results = [_result(json.loads(row["result"])) for row in stored.collect()]

@@ -24,6 +24,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from rheostat.errors import RuntimeFault
 from rheostat.runtime.channels.channel_store import open_channel
 from rheostat.runtime.channels.hold_file import HoldOrder
 from rheostat.runtime.channels.reader.batch_limit import BatchLimit
@@ -198,7 +199,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 class Message(WriterCommitMessage):
     """The result of a task, on its way to the end of the batch."""
 
-    result: TaskResult
+    results: tuple[TaskResult, ...]
 
 
 class StreamWriter(DataSourceStreamArrowWriter):
@@ -213,11 +214,15 @@ class StreamWriter(DataSourceStreamArrowWriter):
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Message:
         """Stores the rows of a task."""
-        return Message(self.writer().write(iterator, turn_of(TaskContext.get()), _now_ms()))
+        return Message(tuple(self.writer().write(iterator, turn_of(TaskContext.get()), _now_ms())))
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name
-        """Publishes a batch."""
-        results = [message.result for message in messages if isinstance(message, Message)]
+        """Publishes a batch. RuntimeFault if it is not told what every task wrote: rows would be lost."""
+        results: list[TaskResult] = []
+        for message in messages:
+            if not isinstance(message, Message):
+                raise RuntimeFault(f"a task of batch {batchId} told {message!r} in place of the segments it wrote")
+            results += message.results
         self.writer().publish(batchId, results, _now_ms())
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name

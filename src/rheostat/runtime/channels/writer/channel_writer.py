@@ -1,6 +1,6 @@
 """Writer of a query: stages the rows of a task and publishes a batch. Free of Spark; time is given."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -15,6 +15,8 @@ from rheostat.runtime.channels.writer.outputs import Output, groups_of, stored_c
 
 INGEST_NOW = "now"
 INGEST_INPUTS = "inputs"
+MOST_BYTES = 1 << 30
+"""Most bytes of rows in one segment: a column of texts in one Arrow batch holds less than 2 GiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class WriteSettings:
 
 @dataclass(frozen=True, slots=True)
 class TaskOutput:
-    """The rows that one task wrote into one channel."""
+    """Rows that one task wrote into one channel, as one segment."""
 
     segment: Segment | None = None
     earliest: int | None = None
@@ -44,7 +46,7 @@ class TaskOutput:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """The rows that one task wrote, by output, and their ages."""
+    """Rows that one task wrote, by output, and their ages. A task with very many bytes has several results."""
 
     written: tuple[TaskOutput, ...]
     ingest: IngestHistogram
@@ -68,12 +70,13 @@ class ChannelWriter:
         for channel in self._channels:
             self._open(channel, now_ms)
 
-    def write(self, batches: Iterable[pa.RecordBatch], turn: int, now_ms: int) -> TaskResult:
-        """Stages the rows of one task durably; readers do not see them yet."""
-        kept = [batch for batch in batches if batch.num_rows]
-        if not kept:
-            return TaskResult(tuple(TaskOutput() for _ in self._channels), IngestHistogram())
-        table = pa.Table.from_batches(kept)
+    def write(
+        self, batches: Iterable[pa.RecordBatch], turn: int, now_ms: int, *, most_bytes: int = MOST_BYTES
+    ) -> list[TaskResult]:
+        """Stages the rows of one task durably, in as many segments as they need; readers do not see them yet."""
+        return [self._stage(table, turn, now_ms) for table in _tables(batches, most_bytes)]
+
+    def _stage(self, table: pa.Table, turn: int, now_ms: int) -> TaskResult:
         rows = table.select(stored_columns(table.column_names, self._writing.outputs))
         written = []
         for output, channel in zip(self._writing.outputs, self._channels, strict=True):
@@ -122,6 +125,21 @@ class ChannelWriter:
             return IngestHistogram(1, {now_ms: rows.num_rows})
         times = event_times(rows, self._writing.ingest)
         return IngestHistogram.of((times[times > NEVER] // 1000).tolist())
+
+
+def _tables(batches: Iterable[pa.RecordBatch], most_bytes: int) -> Iterator[pa.Table]:
+    """All rows in their order, as tables of at most so many bytes; a batch that has more is a table of its own."""
+    kept: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        if kept and size + batch.nbytes > most_bytes:
+            yield pa.Table.from_batches(kept)
+            kept, size = [], 0
+        if batch.num_rows:
+            kept.append(batch)
+            size += batch.nbytes
+    if kept:
+        yield pa.Table.from_batches(kept)
 
 
 def _time_range(rows: pa.Table, column: str | None) -> tuple[int | None, int | None]:
