@@ -22,7 +22,7 @@ from rheostat.runtime.channels.channel_store import channel_at
 from rheostat.runtime.channels.port.backlog import must_wait
 from rheostat.runtime.channels.port.channel import Channel, EpochClaim, ProducedBatch
 from rheostat.runtime.channels.port.places import next_slot
-from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_end import advance
 from rheostat.runtime.channels.reader.batch_plan import partitions
 from rheostat.runtime.channels.reader.provenance import intake_of
 from rheostat.runtime.channels.records.channel_spec import ChannelSpec

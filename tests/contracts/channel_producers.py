@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rheostat.errors import Fenced
 from rheostat.runtime.channels.port.channel import Channel, EpochClaim, ProducedBatch
 from rheostat.runtime.channels.port.places import last_epoch, promised
-from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_end import advance
 from rheostat.runtime.channels.records.channel_errors import SegmentGone
 from rheostat.runtime.channels.records.manifest import FOREVER, NEVER, ManifestKind
 from tests.contracts.channel_rows import (

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from rheostat.runtime.channels.port.channel import Channel, ProducedBatch
-from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_end import advance
 from rheostat.runtime.channels.reader.batch_plan import partitions
 from rheostat.runtime.channels.records.manifest import NEVER
 from rheostat.runtime.channels.records.offset import Offset

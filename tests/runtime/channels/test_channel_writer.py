@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rheostat.errors import RuntimeFault
 from rheostat.model.graph.application import Grouping
 from rheostat.runtime.channels.channel_store import channel_at
-from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_end import advance
 from rheostat.runtime.channels.reader.batch_plan import partitions
 from rheostat.runtime.channels.reader.provenance import FrontierRule, Provenance
 from rheostat.runtime.channels.records.channel_spec import ChannelSpec

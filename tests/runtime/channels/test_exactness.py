@@ -17,7 +17,7 @@ from rheostat.runtime.channels.log.disk_log import DiskLog
 from rheostat.runtime.channels.log.memory_channel import MemoryChannels
 from rheostat.runtime.channels.port.backlog import subscription_backlog
 from rheostat.runtime.channels.port.channel import Channel, ChannelProducer
-from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_end import advance
 from rheostat.runtime.channels.records.channel_spec import ChannelSpec
 from rheostat.runtime.channels.records.offset import Offset, merge, restrict
 from rheostat.runtime.reconfigure.read_positions import furthest

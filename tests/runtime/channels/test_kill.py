@@ -12,7 +12,7 @@ from tests.runtime.channels.world import channel_at, rows_between
 
 from rheostat.runtime.channels.port.channel import EpochClaim
 from rheostat.runtime.channels.port.places import last_epoch
-from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_end import advance
 from rheostat.runtime.channels.records.offset import Offset
 
 ROOT = Path(__file__).parents[3]

@@ -4,7 +4,7 @@ import pytest
 from tests.runtime.channels.world import Died, MortalDisk, Row, channel_at, on, opened, publish, rows_between
 
 from rheostat.runtime.channels.port.channel import Cleaned
-from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_end import advance
 from rheostat.runtime.channels.reader.periodic_cleaner import PeriodicCleaner
 from rheostat.runtime.channels.records.channel_errors import Gone
 from rheostat.runtime.channels.records.offset import Offset, restrict

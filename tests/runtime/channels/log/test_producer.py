@@ -6,7 +6,7 @@ from tests.runtime.channels.world import Died, MortalDisk, Row, channel_at, open
 from rheostat.errors import Fenced
 from rheostat.machine.disk import Disk
 from rheostat.runtime.channels.port.channel import ProducedBatch
-from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_end import advance
 from rheostat.runtime.channels.records.channel_errors import SegmentGone
 from rheostat.runtime.channels.records.manifest import NEVER, ManifestKind, Opening
 from rheostat.runtime.channels.records.offset import Offset

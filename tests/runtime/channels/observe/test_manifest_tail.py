@@ -4,7 +4,7 @@ from tests.runtime.channels.world import Row, channel_at, opened, publish
 
 from rheostat.runtime.channels.observe.consumed import consumed
 from rheostat.runtime.channels.observe.manifest_tail import ManifestTail
-from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_end import advance
 from rheostat.runtime.channels.records.offset import Offset
 
 

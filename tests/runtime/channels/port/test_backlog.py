@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.runtime.channels.world import Row, channel_at, opened, publish
 
 from rheostat.runtime.channels.port.backlog import backlog_of, subscription_backlog
-from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_end import advance
 from rheostat.runtime.channels.records.offset import Offset
 
 HALVES = (frozenset({0, 1}), frozenset({2, 3}))

@@ -4,7 +4,7 @@ from tests.runtime.channels.world import Row, channel_at, opened, publish, rows_
 from rheostat.machine.disk import Disk
 from rheostat.runtime.channels.hold_file import HoldOrder, read_control, write_control
 from rheostat.runtime.channels.port.backlog import subscription_backlog
-from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_end import advance
 from rheostat.runtime.channels.reader.channel_reader import ChannelReader, Outlet, ReadSettings
 from rheostat.runtime.channels.reader.emulated_links import EmulatedLink
 from rheostat.runtime.channels.records.channel_errors import WrongGroups

@@ -22,7 +22,7 @@ from rheostat.runtime.channels.hold_file import HoldOrder, write_control
 from rheostat.runtime.channels.port.backlog import subscription_backlog
 from rheostat.runtime.channels.port.channel import Channel, EpochClaim
 from rheostat.runtime.channels.port.places import next_slot
-from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_end import advance
 from rheostat.runtime.channels.reader.batch_plan import ingest_histogram, partitions
 from rheostat.runtime.channels.records.channel_spec import ChannelSpec
 from rheostat.runtime.channels.records.manifest import NEVER

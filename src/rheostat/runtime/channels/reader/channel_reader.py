@@ -13,7 +13,7 @@ from rheostat.runtime.channels.hold_file import HELD_TRIGGERS, HoldOrder, acknow
 from rheostat.runtime.channels.port.backlog import forget_read, must_wait
 from rheostat.runtime.channels.port.channel import Channel, ChannelLog, ManifestLog, Place
 from rheostat.runtime.channels.port.places import has_rows, log_ends
-from rheostat.runtime.channels.reader.advance import advance
+from rheostat.runtime.channels.reader.batch_end import advance
 from rheostat.runtime.channels.reader.batch_plan import partitions
 from rheostat.runtime.channels.reader.emulated_links import DelayedLog, EmulatedLink
 from rheostat.runtime.channels.reader.periodic_cleaner import PeriodicCleaner
