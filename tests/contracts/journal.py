@@ -72,24 +72,27 @@ class JournalContract:
 
     def test_a_takeover_in_the_middle_of_many_appends_lets_none_of_them_through_behind_it(self, take_over):
         first, accepted = take_over(), []
-        begun = threading.Event()
+        begun, enough, fenced = threading.Event(), threading.Event(), threading.Event()
 
         def write():
             try:
-                for number in range(5000):
-                    accepted.append(first.append(Entry("old", number, {})))
-                    if number == 20:
+                while not enough.is_set():
+                    accepted.append(first.append(Entry("old", len(accepted), {})))
+                    if len(accepted) == 20:
                         begun.set()
             except JournalFenced:
-                return
+                fenced.set()
 
         writer = threading.Thread(target=write)
         writer.start()
-        begun.wait(30)
-        second = take_over()
-        mark = second.append(Entry("new", 0, {}))
-        writer.join()
+        try:
+            assert begun.wait(30)
+            second = take_over()
+            mark = second.append(Entry("new", 0, {}))
+            assert fenced.wait(30)
+        finally:
+            enough.set()
+            writer.join()
         numbers = [number for number, entry in second.read(kind="old")]
         assert numbers == accepted
-        assert len(accepted) < 5000
         assert max(accepted) < mark
