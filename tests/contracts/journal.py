@@ -76,7 +76,7 @@ class JournalContract:
 
         def write():
             try:
-                while not enough.is_set():
+                while not enough.wait(0.001):  # a pause, in which another process may write
                     accepted.append(first.append(Entry("old", len(accepted), {})))
                     if len(accepted) == 20:
                         begun.set()
