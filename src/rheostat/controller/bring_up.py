@@ -22,6 +22,7 @@ from rheostat.control.history.sqlite_journal import SqliteJournal, SqliteJournal
 from rheostat.control.loop.ports import NODE_JOINED, NODE_LEFT, Journal, NodeProvider
 from rheostat.controller.controller_client import held
 from rheostat.controller.node_provider import LocalProvider
+from rheostat.controller.run_folder import claim_run_folder
 from rheostat.controller.supervisor import AgentSupervisor
 from rheostat.errors import NodeUnreachable, RuntimeFault, SparkGone
 from rheostat.logs import room_logger
@@ -98,7 +99,7 @@ def opened(launch: Launch) -> Iterator[Opened]:
     is that controller's, and is left alone.
     """
     check_names(launch.application, launch.infrastructure)
-    launch.directory.mkdir(parents=True, exist_ok=True)
+    claim_run_folder(launch.directory, launch.application.name)
     with held(launch.directory):
         launch = replace(launch, infrastructure=recorded_infrastructure(launch.directory, launch.infrastructure))
         check_known(launch)

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 from tests.cli.quiet_nodes import THREE, WORDS
 
-from rheostat.cli.inputs.run_inputs import RunFiles, RunRequest, find_wanted, first_deployment
+from rheostat.cli.inputs.run_inputs import BASE, RunFiles, RunRequest, default_directory, find_wanted, first_deployment
 from rheostat.cli.inputs.spark_inputs import spark_settings
 from rheostat.cli.output import WrongUse
 from rheostat.cli.session.replica_numbers import scaled
@@ -300,3 +300,9 @@ def test_every_mistake_about_spark_is_told_at_once():
     with pytest.raises(WrongUse) as told:
         spark_settings(["n7=local", "n1=local"], {"spark.sql.shuffle.partitions": "4", "y": "1"}, THREE, shared=True)
     assert len(told.value.complaints) == 4
+
+
+@pytest.mark.parametrize("name", ["..", ".", "../up", "/", "shop", ".hidden", "a b"])
+def test_the_folder_of_a_run_is_always_one_below_the_folder_of_all_runs(tmp_path, name):
+    application = Application(name, (Operator("orders", Kind.SOURCE),), ())
+    assert (tmp_path / default_directory(application)).resolve().parent == tmp_path / BASE

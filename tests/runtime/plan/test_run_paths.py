@@ -14,6 +14,7 @@ from rheostat.errors import InvalidModel, RuntimeFault
 from rheostat.model.graph.application import Application, Kind, Operator, Stream
 from rheostat.model.graph.deployment import Deployment
 from rheostat.model.network.resources import Infrastructure, Node
+from rheostat.runtime.channels.records.channel_spec import checked_name
 from rheostat.runtime.plan.blueprint import Blueprint, RuntimeSettings
 from rheostat.runtime.plan.columns import Columns
 from rheostat.runtime.plan.physical_plan import physical_plan
@@ -29,12 +30,14 @@ def named(*names: str) -> Application:
     return Application("named", tuple(operators), streams)
 
 
-@pytest.mark.parametrize("name", ["data source", "count-by-window", "v1.2", "größe", "_"])
+@pytest.mark.parametrize("name", ["split_words", "count-by-window", "v1.2", "_", "a=1+2"])
 def test_ordinary_names_are_fine(name):
     check_names(named(name, "other"), ONE)
 
 
-@pytest.mark.parametrize("name", ["a-", "-a", ".a", "a--b", "a/b", "a@b", "a\\b", "x" * 81])
+@pytest.mark.parametrize(
+    "name", ["a-", "-a", ".a", "..", "a--b", "a/b", "a@b", "a\\b", "x" * 81, "split words", "größe"]
+)
 def test_names_that_mean_two_things_or_lead_elsewhere_are_refused(name):
     """`a-` to `b` and `a` to `-b` would be one channel."""
     with pytest.raises(InvalidModel, match="cannot be used in a run"):
@@ -64,6 +67,8 @@ def test_names_that_pass_give_every_stream_a_place_of_its_own_inside_the_directo
         return
     places = {layout.channel(a, b) for a in names for b in names}
     assert len(places) == len(names) ** 2
+    assert [checked_name(place.name) for place in places] == [place.name for place in places]
+    assert [checked_name(f"{name}@n1") for name in names] == [f"{name}@n1" for name in names], "names of producers"
     assert all(place.resolve().parent == (layout.root / "channels").resolve() for place in places)
 
 

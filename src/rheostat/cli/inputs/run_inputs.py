@@ -102,8 +102,8 @@ def read_profile(path: Path) -> Profile:
 
 
 def default_directory(application: Application) -> Path:
-    """`.rheostat/<name>` below the current directory."""
-    return BASE / re.sub(r"[^\w.-]+", "-", application.name)
+    """`.rheostat/<name>` below the current directory; never `.rheostat` itself or a folder above it."""
+    return BASE / (re.sub(r"[^\w.-]+", "-", application.name).lstrip(".") or "run")
 
 
 def first_deployment(wanted: RunRequest, planner: str | None = None) -> Deployment:

@@ -1,6 +1,7 @@
 """Paths of a run, below one directory that all agents share.
 
 ```
+<root>/rheostat-run.json                        the marker of a run
 <root>/journal.db                               what was decided and done
 <root>/channels/<stream>/                       durable channels between queries
 <root>/results/<sink>/                          what the exact sink has received, a channel too
@@ -17,13 +18,8 @@ from pathlib import Path
 
 from rheostat.errors import InvalidModel, Mistake
 from rheostat.model.graph.application import Application
+from rheostat.model.graph.run_names import NAME_REMEDY, is_run_name
 from rheostat.model.network.resources import Infrastructure
-
-BETWEEN_NAMES = ("/", "\\", "\0", "@", "--")
-"""What separates names in paths: with one of these in it a name would lead elsewhere, or mean two things."""
-
-LONGEST_NAME = 80
-"""In bytes. Two of them are a file's name, which has 255 bytes on most disks."""
 
 
 def check_names(application: Application, infrastructure: Infrastructure) -> None:
@@ -37,18 +33,11 @@ def check_names(application: Application, infrastructure: Infrastructure) -> Non
 
 
 def _unusable(kind: str, names: Iterable[str]) -> list[Mistake]:
-    remedy = "files are named by it: use letters, digits, spaces, dots and single dashes inside"
     return [
-        Mistake((kind, number, "name"), f"the name {name!r} cannot be used in a run", remedy)
+        Mistake((kind, number, "name"), f"the name {name!r} cannot be used in a run", NAME_REMEDY)
         for number, name in enumerate(names)
-        if not _is_usable(name)
+        if not is_run_name(name)
     ]
-
-
-def _is_usable(name: str) -> bool:
-    if name.startswith((".", "-")) or name.endswith("-") or len(name.encode()) > LONGEST_NAME:
-        return False
-    return not any(mark in name for mark in BETWEEN_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
