@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CLEAN = ("PYTHONPATH", "VIRTUAL_ENV", "PYTHONHOME")
+CLEAN = ("PYTHONPATH", "VIRTUAL_ENV", "PYTHONHOME", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
+"""Set by the tests' own Python and Spark, and by no new user."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ cloudpickle.register_pickle_by_value(log_source)
 cloudpickle.register_pickle_by_value(sys.modules["tests.runtime.checkpoints.rounds"])
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
     settings = {
         "spark.sql.shuffle.partitions": "2",
@@ -33,12 +33,12 @@ def spark() -> Iterator[SparkSession]:
     session.stop()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def groups(spark: SparkSession) -> dict[str, int]:
     return group_table(spark, [f"k{i}" for i in range(60)] + [f"p{i}" for i in range(100)])
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def rounds(groups):
     pulses = [
         min(key for key, group in groups.items() if key[0] == "p" and group == wanted) for wanted in range(GROUPS)

@@ -145,3 +145,26 @@ import time; time.sleep(60)
     while Path(python).parent.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not Path(python).parent.exists(), "nothing is left behind"
+
+
+DEEP = """
+import os, subprocess, sys
+from rheostat.runtime.spark.forked_python import start_fork_server
+
+python = start_fork_server()
+ended = subprocess.run([python, "-m", "a_module", "one", "two"], input="some input", text=True, check=False)
+print(python != sys.executable, ended.returncode, flush=True)
+"""
+
+
+def test_the_path_of_its_folder_may_be_longer_than_that_of_a_socket_and_nothing_is_left_behind(tmp_path):
+    (tmp_path / "a_module.py").write_text(TELL)
+    deep = tmp_path / ("long" * 20) / ("longer" * 20)
+    deep.mkdir(parents=True)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "GREETING": "hello", "TMPDIR": str(deep)}
+    command = [sys.executable, "-c", DEEP]
+    ended = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    told, summary = ended.stdout.splitlines()
+    assert json.loads(told)[:3] == ["__main__", ["one", "two"], "hello"]
+    assert summary == "True 7"
+    assert list(deep.iterdir()) == []

@@ -60,7 +60,10 @@ class ForkServer:
     def serve(self) -> None:
         """Serves requests until standard input is closed."""
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(str(self.folder / "socket"))
+        # By the handle of its folder: the path of a socket has less than 108 bytes, that of a folder may be longer.
+        folder = os.open(self.folder, os.O_RDONLY)
+        listener.bind(f"/proc/self/fd/{folder}/socket")
+        os.close(folder)
         listener.listen(128)
         self._selector.register(0, selectors.EVENT_READ, self._end)
         self._selector.register(listener, selectors.EVENT_READ, lambda: self._accept(listener))

@@ -9,7 +9,10 @@ import tempfile
 from pathlib import Path
 from threading import Lock
 
+from rheostat.logs import room_logger
 from rheostat.runtime.spark import launcher
+
+LOG = room_logger("runtime")
 
 WORKERS_PREFIX = "rheostat-workers-"
 _LOCK = Lock()
@@ -38,6 +41,7 @@ def workers_folder() -> str:
 
 def _started() -> tuple[subprocess.Popen[bytes], str]:
     folder = Path(tempfile.mkdtemp(prefix=WORKERS_PREFIX))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     executable = folder / "python"
     source = Path(launcher.__file__).read_text()
     # Without site packages: the launcher needs none, and finding them takes longer than the rest of its work.
@@ -52,6 +56,9 @@ def _started() -> tuple[subprocess.Popen[bytes], str]:
     atexit.register(_end, server, folder)
     with server.stdout or Path(os.devnull).open("rb") as told:
         is_ready = told.readline() == b"ready\n"
+    if not is_ready:
+        LOG.warning("the fork server did not start: every Python worker is started anew, which takes seconds")
+        shutil.rmtree(folder, ignore_errors=True)
     return server, str(executable) if is_ready else sys.executable
 
 

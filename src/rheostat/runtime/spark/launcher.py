@@ -7,7 +7,7 @@ Python.
 """
 
 # Importing pathlib takes longer than all that is done here.
-# ruff: noqa: PTH100, PTH109, PTH118, PTH120
+# ruff: noqa: PTH100, PTH109, PTH120
 import array
 import json
 import os
@@ -22,7 +22,9 @@ def main() -> int:
         return _plain_python(arguments)
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        server.connect(os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "socket"))
+        # By the handle of its folder: the path of a socket has less than 108 bytes, that of a folder may be longer.
+        folder = os.open(os.path.dirname(os.path.abspath(sys.argv[0])), os.O_RDONLY)
+        server.connect(f"/proc/self/fd/{folder}/socket")
     except OSError:
         return _plain_python(arguments)
     order = {"module": arguments[1], "arguments": arguments[2:], "folder": os.getcwd(), "environment": dict(os.environ)}
