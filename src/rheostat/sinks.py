@@ -1,6 +1,6 @@
 """Sinks and their guarantees.
 
-- `results` is exact: a batch appears once, whatever is replayed, moved or killed. It alone can be spread over nodes.
+- `results` is exact: a batch appears once, also after replays, moves and kills. It alone can be spread over nodes.
   `Runtime.results` gives what it has received as a table in memory.
 - `files` is exact for a reader that reads the folder with Spark, which knows the files that count.
 - `console` prints at least once: a batch that is repeated is printed again.

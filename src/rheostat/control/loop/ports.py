@@ -40,7 +40,7 @@ class Probe(Protocol):
         ...
 
     def infrastructure(self) -> Infrastructure:
-        """The nodes that are up now, and what lies between them."""
+        """The nodes that are up now, and the links between them."""
         ...
 
 

@@ -91,7 +91,7 @@ class Control:
 def build(
     settings: ControlSettings, world: World, planning: Planning | None = None, policy_for: PolicyFor | None = None
 ) -> Control:
-    """The control these settings describe; whatever is wrong with them is told at once.
+    """The control these settings describe; all mistakes in them are reported at once.
 
     `policy_for` takes the place of the policy named in the settings.
     """

@@ -80,7 +80,7 @@ def _parents(blueprint: Blueprint, instance: Instance, old: PhysicalPlan, statef
 def _source_job(
     blueprint: Blueprint, instance: Instance, old: PhysicalPlan, positions: ReadPositions
 ) -> StateJob | None:
-    """The job of a source: it goes on where it was, whatever is in the chain behind it now."""
+    """The job of a source: it goes on at its position, also when the operators of its chain have changed."""
     before = _source_checkpoint(blueprint, instance, old, positions)
     if not before:
         return None

@@ -21,7 +21,7 @@ from rheostat.runtime.channels.port.places import FIRST_EPOCH, last_epoch
 def clean_folder(
     folder: ChannelFolder, disk: Disk, floors: Callable[[], Mapping[str, Place]], orphans_before_ms: int
 ) -> Cleaned:
-    """Removes what lies below the floors and old orphans. Does nothing while another cleaner is at work."""
+    """Removes rows and manifests below the floors, and old orphans. Does nothing while another cleaner is at work."""
     log = DiskLog(folder, disk)
     manifests = segments = orphans = 0
     with _alone(folder) as alone:

@@ -56,7 +56,7 @@ class DiskConsumers:
         return floors_of(self.committed(), self.folder.spec.all_groups, DiskLog(self.folder, self.disk).producers())
 
     def clean(self, now_ms: int, *, grace_ms: int = GRACE_MS, below: Mapping[str, Place] | None = None) -> Cleaned:
-        """Removes what lies below the floors (and below `below`, if given), and orphans older than the grace."""
+        """Removes rows below the floors (and below `below`, if given), and orphans older than the grace."""
 
         def floors() -> Mapping[str, Place]:
             return self.floors() if below is None else lower(self.floors(), below)

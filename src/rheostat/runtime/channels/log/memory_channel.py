@@ -86,7 +86,7 @@ class MemoryConsumers:
         return floors_of(self.committed(), self.log.spec.all_groups, self.log.producers())
 
     def clean(self, now_ms: int, *, grace_ms: int = GRACE_MS, below: Mapping[str, Place] | None = None) -> Cleaned:
-        """Removes what lies below the floors (and below `below`, if given), and orphans older than the grace."""
+        """Removes rows below the floors (and below `below`, if given), and orphans older than the grace."""
         cleaned = Cleaned()
         with self.log.stored.changed:
             floors = self.floors() if below is None else lower(self.floors(), below)

@@ -200,7 +200,7 @@ class ChannelConsumers(Protocol):
         ...
 
     def clean(self, now_ms: int, *, grace_ms: int = GRACE_MS, below: Mapping[str, Place] | None = None) -> Cleaned:
-        """Removes what lies below the floors (and below `below`, if given), and orphans older than the grace.
+        """Removes rows below the floors (and below `below`, if given), and orphans older than the grace.
 
         Of every epoch the last slot that was consumed stays. Does nothing while another cleaner is at work.
         """

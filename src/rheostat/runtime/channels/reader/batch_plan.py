@@ -59,7 +59,7 @@ def stretches_between(log: ManifestLog, start: Offset, end: Offset) -> Iterator[
 
 
 def ingest_histogram(log: ManifestLog, start: Offset, end: Offset) -> IngestHistogram:
-    """Ingest times of what lies between two offsets. Whole manifests: the share of other owners' groups is in it too.
+    """Ingest times of the rows between two offsets. Whole manifests: the share of other owners' groups is in it too.
 
     What was cleaned meanwhile is left out: a measurement is not worth keeping data for.
     """
